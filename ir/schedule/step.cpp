@@ -1,0 +1,159 @@
+#include "ir/schedule/step.h"
+
+#include <fmt/format.h>
+
+#include "ir/lexer.h"
+
+namespace lathe {
+namespace {
+
+// One row a step: its keyword and its grammar. In a grammar
+//   @A one axis (C.i)      @A* axes, comma between     @T one stage      @T* stages
+//   @R one new name        @R* new names               @N a number       @N* numbers      @W one of `words`
+// and anything else is itself.
+struct StepRow {
+  StepKind kind;
+  std::string_view keyword, grammar;
+  std::vector<std::string_view> words;
+};
+
+const std::vector<std::string_view> tails = {"guard"};
+const std::vector<std::string_view> indices = {"block_x", "block_y", "block_z", "thread_x", "thread_y", "thread_z"};
+const std::vector<std::string_view> scopes = {"global", "shared", "register"};
+
+const std::vector<StepRow>& rows() {
+  static const std::vector<StepRow> table = {
+      {StepKind::split, "split", "@A -> @R , @R by @N , tail @W", tails},
+      {StepKind::split_parts, "split_parts", "@A -> @R , @R into @N , tail @W", tails},
+      {StepKind::fuse, "fuse", "@A* -> @R", {}},
+      {StepKind::tile, "tile", "@A , @A -> @R , @R , @R , @R by @N , @N , tail @W", tails},
+      {StepKind::reorder, "reorder", "@A*", {}},
+      {StepKind::bind, "bind", "@A to @W", indices},
+      {StepKind::vectorize, "vectorize", "@A", {}},
+      {StepKind::unroll, "unroll", "@A", {}},
+      {StepKind::compute_at, "compute_at", "@T at @A", {}},
+      {StepKind::compute_inline, "compute_inline", "@T", {}},
+      {StepKind::compute_root, "compute_root", "@T", {}},
+      {StepKind::cache_read, "cache_read", "@T -> @R in @W for @T*", scopes},
+      {StepKind::cache_write, "cache_write", "@T -> @R in @W", scopes},
+      {StepKind::set_scope, "set_scope", "@T to @W", scopes},
+  };
+  return table;
+}
+
+std::vector<std::string_view> pieces_of(std::string_view grammar) {
+  std::vector<std::string_view> pieces;
+  while (!grammar.empty()) {
+    const size_t space = grammar.find(' ');
+    pieces.push_back(grammar.substr(0, space));
+    grammar = space == std::string_view::npos ? std::string_view() : grammar.substr(space + 1);
+  }
+  return pieces;
+}
+
+// Reads or writes one item of a list; `more` says whether another one follows.
+template <class F>
+void separated(bool many, F item_and_more) {
+  while (item_and_more() && many) {
+  }
+}
+
+AxisName parse_axis(Lexer& lexer) {
+  AxisName name;
+  name.stage = lexer.identifier("a stage");
+  lexer.expect(".");
+  name.axis = lexer.identifier("an axis");
+  return name;
+}
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string result;
+  for (std::string_view w : words) result += (result.empty() ? "" : ", ") + std::string(w);
+  return result;
+}
+
+}  // namespace
+
+std::string to_string(const Step& step) {
+  const StepRow* row = nullptr;
+  for (const StepRow& r : rows())
+    if (r.kind == step.kind) row = &r;
+  std::string text(row->keyword);
+  size_t axis = 0, tensor = 0, result = 0, number = 0;
+  const auto pieces = pieces_of(row->grammar);
+  for (std::string_view piece : pieces) {
+    const bool many = piece.size() == 3 && piece[2] == '*';
+    if (piece != ",") text += ' ';
+    if (piece[0] != '@') {
+      text += piece;
+      continue;
+    }
+    auto emit = [&](size_t& i, size_t count, auto format) {
+      separated(many, [&] {
+        text += format(i++);
+        if (many && i < count) text += ", ";
+        return i < count;
+      });
+    };
+    switch (piece[1]) {
+      case 'A':
+        emit(axis, step.axes.size(), [&](size_t i) { return step.axes[i].stage + "." + step.axes[i].axis; });
+        break;
+      case 'T': emit(tensor, step.tensors.size(), [&](size_t i) { return step.tensors[i]; }); break;
+      case 'R': emit(result, step.results.size(), [&](size_t i) { return step.results[i]; }); break;
+      case 'N': emit(number, step.numbers.size(), [&](size_t i) { return std::to_string(step.numbers[i]); }); break;
+      case 'W': text += step.word; break;
+    }
+  }
+  return text;
+}
+
+Step parse_step(Lexer& lexer) {
+  const Token keyword = lexer.peek();
+  const std::string name = lexer.identifier("a schedule step");
+  const StepRow* row = nullptr;
+  std::string known;
+  for (const StepRow& r : rows()) {
+    known += (known.empty() ? "" : ", ") + std::string(r.keyword);
+    if (r.keyword == name) row = &r;
+  }
+  if (!row) lexer.fail_at(keyword, fmt::format("\"{}\" is not a schedule step", name), "the steps are " + known);
+  Step step{row->kind, {}, {}, {}, {}, {}};
+  for (std::string_view piece : pieces_of(row->grammar)) {
+    if (piece[0] != '@') {
+      lexer.expect(piece);
+      continue;
+    }
+    const bool many = piece.size() == 3 && piece[2] == '*';
+    auto read = [&](auto item) {
+      separated(many, [&] {
+        item();
+        return many && lexer.accept(",");
+      });
+    };
+    switch (piece[1]) {
+      case 'A': read([&] { step.axes.push_back(parse_axis(lexer)); }); break;
+      case 'T': read([&] { step.tensors.push_back(lexer.identifier("a stage")); }); break;
+      case 'R': read([&] { step.results.push_back(lexer.identifier("a new name")); }); break;
+      case 'N': read([&] { step.numbers.push_back(lexer.integer("a number")); }); break;
+      case 'W': {
+        const Token at = lexer.peek();
+        step.word = lexer.identifier("one of " + joined(row->words));
+        bool fits = false;
+        for (std::string_view w : row->words) fits |= w == step.word;
+        if (!fits)
+          lexer.fail_at(at, fmt::format("\"{}\" does not fit {}", step.word, row->keyword), "use one of " + joined(row->words));
+      }
+    }
+  }
+  return step;
+}
+
+Step parse_step(std::string_view text) {
+  Lexer lexer(text, "step");
+  Step step = parse_step(lexer);
+  if (!lexer.at_end()) lexer.fail("unexpected text after the step");
+  return step;
+}
+
+}  // namespace lathe

@@ -1,0 +1,38 @@
+// A schedule step as data: what one line of a schedule says. The table in step.cpp gives each kind its grammar, which
+// both printing and parsing read, so that they are inverses by construction.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe {
+
+class Lexer;
+
+// A step names stages and axes by name, because it must survive printing; replaying it resolves them at once.
+struct AxisName {
+  std::string stage, axis;
+  bool operator==(const AxisName&) const = default;
+};
+
+enum class StepKind : unsigned char {
+  split, split_parts, fuse, tile, reorder, bind, vectorize, unroll, compute_at, compute_inline, compute_root, cache_read,
+  cache_write, set_scope,
+};
+
+struct Step {
+  StepKind kind;
+  std::vector<AxisName> axes;        // the loops it acts on
+  std::vector<std::string> tensors;  // the stages it acts on
+  std::vector<std::string> results;  // the names of the loops or stages it makes
+  std::vector<int64_t> numbers;
+  std::string word;                  // tail, scope or index kind, one of the row's words
+  bool operator==(const Step&) const = default;
+};
+
+std::string to_string(const Step& step);
+Step parse_step(Lexer& lexer);                // reads one step; Error with line and column
+Step parse_step(std::string_view text);       // the whole text is one step
+
+}  // namespace lathe

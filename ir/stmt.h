@@ -1,0 +1,116 @@
+// Statements: the loops that compute tensors.
+//
+//   s ::= for kind v in begin .. end { s } | if e { s } else { s } | T[e, …] = e | alloc scope T { s }
+//       | barrier | { s … }
+#pragma once
+
+#include <vector>
+
+#include "ir/tensor.h"
+
+namespace lathe {
+
+enum class StmtKind : uint8_t { loop, branch, store, alloc, barrier, block };
+
+// How the iterations of a loop run.
+enum class LoopKind : uint8_t {
+  serial, vectorized, unrolled,
+  block_x, block_y, block_z,     // one work-group each
+  thread_x, thread_y, thread_z,  // one work-item each
+};
+std::string_view to_string(LoopKind kind);  // "serial", "vectorized", "unrolled", "block_x", …
+constexpr bool is_block(LoopKind k) { return k >= LoopKind::block_x && k <= LoopKind::block_z; }
+constexpr bool is_thread(LoopKind k) { return k >= LoopKind::thread_x; }
+constexpr bool is_bound(LoopKind k) { return k >= LoopKind::block_x; }
+// 0, 1, 2 for x, y, z of a bound kind.
+constexpr int dimension(LoopKind k) { return (static_cast<int>(k) - static_cast<int>(LoopKind::block_x)) % 3; }
+
+struct StmtNode : Node {
+  StmtKind kind;
+  explicit StmtNode(StmtKind kind) : kind(kind) {}
+  static void destroy(const StmtNode* node);
+};
+
+class Stmt : public Ref<StmtNode> {
+ public:
+  using Ref<StmtNode>::Ref;
+};
+
+struct LoopNode : StmtNode {
+  LoopKind loop;
+  Var var;
+  Expr begin, end;  // runs while begin <= var < end
+  Stmt body;
+  LoopNode(LoopKind loop, Var var, Expr begin, Expr end, Stmt body)
+      : StmtNode(StmtKind::loop), loop(loop), var(std::move(var)), begin(std::move(begin)), end(std::move(end)),
+        body(std::move(body)) {}
+};
+struct BranchNode : StmtNode {
+  Expr condition;
+  Stmt then_body, else_body;  // else_body may be null
+  BranchNode(Expr condition, Stmt then_body, Stmt else_body)
+      : StmtNode(StmtKind::branch), condition(std::move(condition)), then_body(std::move(then_body)),
+        else_body(std::move(else_body)) {}
+};
+struct StoreNode : StmtNode {
+  Tensor tensor;
+  std::vector<Expr> indices;
+  Expr value;
+  StoreNode(Tensor tensor, std::vector<Expr> indices, Expr value)
+      : StmtNode(StmtKind::store), tensor(std::move(tensor)), indices(std::move(indices)), value(std::move(value)) {}
+};
+struct AllocNode : StmtNode {  // the tensor's memory exists while `body` runs
+  Tensor tensor;
+  Scope scope;
+  Stmt body;
+  AllocNode(Tensor tensor, Scope scope, Stmt body)
+      : StmtNode(StmtKind::alloc), tensor(std::move(tensor)), scope(scope), body(std::move(body)) {}
+};
+struct BarrierNode : StmtNode {  // all work-items of the group arrive; LDS and global writes before it are seen after
+  BarrierNode() : StmtNode(StmtKind::barrier) {}
+};
+struct BlockNode : StmtNode {
+  std::vector<Stmt> stmts;
+  explicit BlockNode(std::vector<Stmt> stmts) : StmtNode(StmtKind::block), stmts(std::move(stmts)) {}
+};
+
+template <class N>
+const N* as(const Stmt& s);
+template <> inline const LoopNode* as<LoopNode>(const Stmt& s) { return s && s->kind == StmtKind::loop ? static_cast<const LoopNode*>(s.get()) : nullptr; }
+template <> inline const BranchNode* as<BranchNode>(const Stmt& s) { return s && s->kind == StmtKind::branch ? static_cast<const BranchNode*>(s.get()) : nullptr; }
+template <> inline const StoreNode* as<StoreNode>(const Stmt& s) { return s && s->kind == StmtKind::store ? static_cast<const StoreNode*>(s.get()) : nullptr; }
+template <> inline const AllocNode* as<AllocNode>(const Stmt& s) { return s && s->kind == StmtKind::alloc ? static_cast<const AllocNode*>(s.get()) : nullptr; }
+template <> inline const BlockNode* as<BlockNode>(const Stmt& s) { return s && s->kind == StmtKind::block ? static_cast<const BlockNode*>(s.get()) : nullptr; }
+
+Stmt make_loop(LoopKind kind, Var var, Expr begin, Expr end, Stmt body);
+Stmt make_branch(Expr condition, Stmt then_body, Stmt else_body = {});  // folds a constant condition
+Stmt make_store(Tensor tensor, std::vector<Expr> indices, Expr value);
+Stmt make_alloc(Tensor tensor, Scope scope, Stmt body);
+Stmt make_barrier();
+Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops empty ones; one statement stands alone
+
+// A kernel as code generation takes it: parameters in the order of its arguments, one work-group's work as `body`.
+// In the body, block_index and thread_index are plain variables, every access has one flat index, and loops are serial.
+struct Kernel {
+  std::string name;
+  std::vector<Tensor> buffers;  // global tensors, each a pointer
+  std::vector<bool> written;    // beside `buffers`: does the kernel write it?
+  std::vector<Var> symbols;     // shape symbols, each an i64, after the buffers
+  std::vector<Expr> grid;       // work-groups along x, y, z: i64 expressions of the symbols
+  int64_t block[3] = {1, 1, 1};  // work-items along x, y, z
+  Var block_index[3], thread_index[3];
+  Stmt body;
+};
+
+// A function before and after the split of host from kernels: what `build` makes of a schedule.
+struct Function {
+  std::string name;
+  std::vector<Tensor> arguments;
+  std::vector<bool> is_output;   // beside `arguments`
+  std::vector<Var> symbols;      // shape symbols in order of first use by the arguments' shapes
+  std::vector<Tensor> workspaces;
+  Stmt body;                     // before the split; null after it
+  std::vector<Kernel> kernels;   // after the split, in order of execution
+};
+
+}  // namespace lathe
