@@ -96,7 +96,7 @@ Expr adapt_literal(const Expr& literal, DType type, Op op) {
 Expr simplify_integer(Op op, DType type, const std::vector<Expr>& x) {
   const Expr& a = x[0];
   const Expr b = x.size() > 1 ? x[1] : Expr();
-  const bool binary = static_cast<bool>(b);
+  const bool binary = b.defined();
   const bool b0 = binary && is_constant(b, 0), b1 = binary && is_constant(b, 1);
   const auto* left = as<ApplyNode>(a);
   switch (op) {
@@ -149,7 +149,7 @@ Expr make_apply(Op op, std::vector<Expr> args) {
   const OpRow& row = op_row(op);
   LATHE_CHECK(static_cast<int>(args.size()) == row.arity, std::string(row.name));
   for (const Expr& a : args)
-    if (!a) throw Error(std::string(row.text), "an operand is an empty expression", "give every operand a value");
+    if (!a.defined()) throw Error(std::string(row.text), "an operand is an empty expression", "give every operand a value");
 
   int lanes = 1;
   for (const Expr& a : args) lanes = std::max<int>(lanes, a.type().lanes);
@@ -214,13 +214,13 @@ Expr make_apply(Op op, std::vector<Expr> args) {
   if (op == Op::select) {
     if (const int64_t* c = as_constant(args[0])) return *c ? args[1] : args[2];
   } else if (!type.is_float()) {
-    if (Expr simpler = simplify_integer(op, type, args)) return simpler;
+    if (Expr simpler = simplify_integer(op, type, args); simpler.defined()) return simpler;
   }
   return new ApplyNode(result, op, std::move(args));
 }
 
 Expr make_cast(DType type, Expr value) {
-  if (!value) throw Error("cast", "the operand is an empty expression", "give it a value");
+  if (!value.defined()) throw Error("cast", "the operand is an empty expression", "give it a value");
   type = type.with_lanes(value.type().lanes);
   if (value.type() == type) return value;
   if (is_literal(value)) return from_scalar(type, cast_scalar(literal_value(value), value.type(), type));
@@ -236,7 +236,7 @@ Expr make_load(const Ref<TensorNode>& tensor, std::vector<Expr> indices) {
                 "give one index per dimension");
   int lanes = 1;
   for (Expr& index : indices) {
-    if (!static_cast<bool>(index) || !index.type().is_int())
+    if (!index.defined() || !index.type().is_int())
       throw Error(fmt::format("{}[…]", tensor->name), "an index is not an integer",
                   "cast it, as in i64(x)");
     lanes = std::max<int>(lanes, index.type().lanes);

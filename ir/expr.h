@@ -39,6 +39,8 @@ class Expr : public Ref<ExprNode> {
   Expr(float value);
   Expr(double value);  // an f32 constant too: write constant(f64, x) for a double
   DType type() const { return get()->type; }
+  // `!e` and `a && b` make expressions, so a test for null is written e.defined(), never `if (e)`.
+  explicit operator bool() const = delete;
 };
 
 // A named variable: an axis, a shape symbol or a combiner's operand. `Var n("n")` is a new i64 variable.
@@ -123,15 +125,15 @@ struct ReduceNode : ExprNode {
 // The node as its own type, or nullptr when it is of another kind.
 template <class N>
 const N* as(const Expr& e);
-template <> inline const VarNode* as<VarNode>(const Expr& e) { return e && e->kind == ExprKind::variable ? static_cast<const VarNode*>(e.get()) : nullptr; }
-template <> inline const IntegerNode* as<IntegerNode>(const Expr& e) { return e && e->kind == ExprKind::integer ? static_cast<const IntegerNode*>(e.get()) : nullptr; }
-template <> inline const RealNode* as<RealNode>(const Expr& e) { return e && e->kind == ExprKind::real ? static_cast<const RealNode*>(e.get()) : nullptr; }
-template <> inline const ApplyNode* as<ApplyNode>(const Expr& e) { return e && e->kind == ExprKind::apply ? static_cast<const ApplyNode*>(e.get()) : nullptr; }
-template <> inline const CastNode* as<CastNode>(const Expr& e) { return e && e->kind == ExprKind::cast ? static_cast<const CastNode*>(e.get()) : nullptr; }
-template <> inline const LoadNode* as<LoadNode>(const Expr& e) { return e && e->kind == ExprKind::load ? static_cast<const LoadNode*>(e.get()) : nullptr; }
-template <> inline const ReduceNode* as<ReduceNode>(const Expr& e) { return e && e->kind == ExprKind::reduce ? static_cast<const ReduceNode*>(e.get()) : nullptr; }
-template <> inline const RampNode* as<RampNode>(const Expr& e) { return e && e->kind == ExprKind::ramp ? static_cast<const RampNode*>(e.get()) : nullptr; }
-template <> inline const BroadcastNode* as<BroadcastNode>(const Expr& e) { return e && e->kind == ExprKind::broadcast ? static_cast<const BroadcastNode*>(e.get()) : nullptr; }
+template <> inline const VarNode* as<VarNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::variable ? static_cast<const VarNode*>(e.get()) : nullptr; }
+template <> inline const IntegerNode* as<IntegerNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::integer ? static_cast<const IntegerNode*>(e.get()) : nullptr; }
+template <> inline const RealNode* as<RealNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::real ? static_cast<const RealNode*>(e.get()) : nullptr; }
+template <> inline const ApplyNode* as<ApplyNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::apply ? static_cast<const ApplyNode*>(e.get()) : nullptr; }
+template <> inline const CastNode* as<CastNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::cast ? static_cast<const CastNode*>(e.get()) : nullptr; }
+template <> inline const LoadNode* as<LoadNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::load ? static_cast<const LoadNode*>(e.get()) : nullptr; }
+template <> inline const ReduceNode* as<ReduceNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::reduce ? static_cast<const ReduceNode*>(e.get()) : nullptr; }
+template <> inline const RampNode* as<RampNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::ramp ? static_cast<const RampNode*>(e.get()) : nullptr; }
+template <> inline const BroadcastNode* as<BroadcastNode>(const Expr& e) { return e.defined() && e->kind == ExprKind::broadcast ? static_cast<const BroadcastNode*>(e.get()) : nullptr; }
 
 // The value of an integer constant, if `e` is one (scalar).
 const int64_t* as_constant(const Expr& e);

@@ -38,6 +38,7 @@ class Ref {
   const T* operator->() const { return node_; }
   const T& operator*() const { return *node_; }
   explicit operator bool() const { return node_ != nullptr; }
+  bool defined() const { return node_ != nullptr; }
   bool same_as(const Ref& other) const { return node_ == other.node_; }
 
  private:

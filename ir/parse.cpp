@@ -412,7 +412,7 @@ class Parser {
       const int64_t lanes = lex_.integer("lanes");
       lex_.expect(")");
       if (lanes < 2 || lanes > 1024) lex_.fail_at(at, fmt::format("{} lanes", lanes), "a vector has 2 to 1024 lanes");
-      return stride ? make_ramp(value, stride, static_cast<int>(lanes)) : make_broadcast(value, static_cast<int>(lanes));
+      return stride.defined() ? make_ramp(value, stride, static_cast<int>(lanes)) : make_broadcast(value, static_cast<int>(lanes));
     }
     if (lex_.peek().is("(")) {
       if (auto t = parse_dtype(name); t && t->lanes == 1) return conversion(at, *t);

@@ -124,7 +124,7 @@ std::string print_symbols(const std::vector<Var>& symbols, Names& names) {
 
 }  // namespace
 
-std::string print(const Expr& e, Names& names) { return e ? print_expr(e, names, 0) : "(empty)"; }
+std::string print(const Expr& e, Names& names) { return e.defined() ? print_expr(e, names, 0) : "(empty)"; }
 
 std::string print(const Stmt& s, Names& names, int indent) {
   const std::string pad(static_cast<size_t>(indent) * 2, ' ');

@@ -92,7 +92,7 @@ namespace {
 
 void check_shape(const std::string& name, const std::vector<Expr>& shape) {
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (!static_cast<bool>(shape[d]) || shape[d].type() != i64 || has_load(shape[d]))
+    if (!shape[d].defined() || shape[d].type() != i64 || has_load(shape[d]))
       throw Error("tensor " + name, fmt::format("extent {} of the shape is not an i64 expression of shape symbols", d),
                   "use numbers and `Var`s");
     if (const int64_t* extent = as_constant(shape[d]); extent && *extent < 0)
@@ -135,7 +135,7 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
                 fmt::format("the body gives {} values for {} names", definition->body.size(), names.size()),
                 "name each component");
   for (const Expr& e : definition->body)
-    if (!e) throw Error("compute " + names[0], "the body gives an empty expression", "return a value");
+    if (!e.defined()) throw Error("compute " + names[0], "the body gives an empty expression", "return a value");
   check_reductions("compute " + names[0], definition->body);
 
   // A schedule names a loop by stage and axis, so the names within one stage differ: a reduction axis that is called
