@@ -58,6 +58,8 @@ void EvaluatedArguments::bind(std::span<const BufferView> views, State& state) {
     Entry& e = arguments_[i];
     check(e, views[i], state);
     e.memory.data = views[i].data;
+    e.memory.elements = 1;
+    for (int64_t extent : views[i].shape) e.memory.elements *= extent;
     Storage& storage = compiler_.storage(e.tensor);
     storage.shape = views[i].shape;
     storage.memory = &e.memory;
@@ -143,8 +145,13 @@ void allocate(Storage& storage, Memory& memory, std::vector<int64_t> shape, cons
                 "make the shape smaller");
   }
   memory.data = memory.own.data();
+  memory.elements = elements;
   storage.shape = std::move(shape);
   storage.memory = &memory;
+}
+
+void mark_unwritten(Storage& storage) {
+  storage.memory->written.assign(static_cast<size_t>(storage.memory->elements), false);
 }
 
 }  // namespace lathe

@@ -41,5 +41,7 @@ class EvaluatedArguments {
 
 // Makes `memory` hold `storage` with the given shape, zeroed. Throws Error on a negative extent or too many elements.
 void allocate(Storage& storage, Memory& memory, std::vector<int64_t> shape, const std::string& where);
+// From now on an element has to be written before it is read.
+void mark_unwritten(Storage& storage);
 
 }  // namespace lathe

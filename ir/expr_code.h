@@ -17,6 +17,7 @@ namespace lathe {
 // Bytes of a tensor. `written` has one flag per element; it stays empty where all have a value from the start.
 struct Memory {
   std::byte* data = nullptr;
+  int64_t elements = 0;
   std::vector<bool> written;
   std::vector<std::byte> own;  // behind `data`, unless the caller's array is
 };

@@ -1,0 +1,301 @@
+// The evaluator of lowered statements and of kernels.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "ir/evaluate.h"
+#include "ir/evaluate_arguments.h"
+#include "runtime/base/error.h"
+
+namespace lathe {
+namespace {
+
+// A statement with its expressions compiled.
+struct Exec {
+  StmtKind kind = StmtKind::block;
+  bool has_barrier = false;
+  std::vector<Exec> children;     // body; then and else; the block's statements
+  LoopKind loop = LoopKind::serial;
+  size_t slot = 0;                // of the loop variable
+  std::string name;               // of the loop variable
+  const Code *begin = nullptr, *end = nullptr, *condition = nullptr, *place = nullptr, *value = nullptr;
+  int lanes = 1;                  // of a store
+  Storage* storage = nullptr;     // of a store or an allocation
+  Scope scope = Scope::global;    // of an allocation
+  std::vector<const Code*> extents;
+};
+
+Exec compile(const Stmt& s, ExprCompiler& compiler) {
+  Exec x;
+  x.kind = s->kind;
+  auto add = [&](const Stmt& child) {
+    x.children.push_back(compile(child, compiler));
+    x.has_barrier |= x.children.back().has_barrier;
+  };
+  switch (s->kind) {
+    case StmtKind::loop: {
+      const auto* l = as<LoopNode>(s);
+      x.loop = l->loop;
+      x.slot = compiler.slot(l->var.node());
+      x.name = l->var.name();
+      x.begin = compiler.compile(l->begin);
+      x.end = compiler.compile(l->end);
+      add(l->body);
+      return x;
+    }
+    case StmtKind::branch:
+      x.condition = compiler.compile(as<BranchNode>(s)->condition);
+      add(as<BranchNode>(s)->then_body);
+      if (as<BranchNode>(s)->else_body) add(as<BranchNode>(s)->else_body);
+      return x;
+    case StmtKind::store: {
+      const auto* st = as<StoreNode>(s);
+      x.place = compiler.compile_place(st->tensor, st->indices);
+      x.value = compiler.compile(st->value);
+      x.storage = &compiler.storage(st->tensor);
+      x.lanes = st->value.type().lanes;
+      for (const Expr& i : st->indices) x.lanes = std::max<int>(x.lanes, i.type().lanes);
+      return x;
+    }
+    case StmtKind::alloc: {
+      const auto* a = as<AllocNode>(s);
+      x.storage = &compiler.storage(a->tensor);
+      x.scope = a->scope;
+      for (const Expr& extent : a->tensor.shape()) x.extents.push_back(compiler.compile(extent));
+      add(a->body);
+      return x;
+    }
+    case StmtKind::barrier: x.has_barrier = true; return x;
+    case StmtKind::block:
+      for (const Stmt& child : as<BlockNode>(s)->stmts) add(child);
+      return x;
+  }
+  LATHE_CHECK(false, "unreachable");
+}
+
+class Interpreter {
+ public:
+  explicit Interpreter(const std::string& where) : where_(where) {}
+
+  // One after another. Statements with barriers run for all work-items of the group together, the others for each.
+  void run(const Exec& x, State& s) {
+    if (x.has_barrier) {
+      std::vector<Item> items(1);
+      items[0].state = s;
+      return run_group(x, items);
+    }
+    switch (x.kind) {
+      case StmtKind::loop: {
+        const int64_t end = x.end->integer(s);
+        for (int64_t i = x.begin->integer(s); i < end; ++i) {
+          s.integers[x.slot] = i;
+          run(x.children[0], s);
+        }
+        return;
+      }
+      case StmtKind::branch:
+        if (x.condition->integer(s))
+          run(x.children[0], s);
+        else if (x.children.size() == 2)
+          run(x.children[1], s);
+        return;
+      case StmtKind::store: return store(x, s);
+      case StmtKind::alloc: {
+        Memory memory;
+        Memory* outer = x.storage->memory;
+        make(x, s, memory);
+        run(x.children[0], s);
+        x.storage->memory = outer;
+        return;
+      }
+      case StmtKind::barrier: return;
+      case StmtKind::block:
+        for (const Exec& child : x.children) run(child, s);
+        return;
+    }
+  }
+
+ private:
+  // A work-item: its variables, and its own memory of each register allocation that is open.
+  struct Item {
+    State state;
+    std::vector<std::shared_ptr<Memory>> registers;
+  };
+
+  void run_group(const Exec& x, std::vector<Item>& items) {
+    if (!x.has_barrier) {
+      for (Item& item : items) {
+        for (size_t i = 0; i < open_.size(); ++i) open_[i]->memory = item.registers[i].get();
+        run(x, item.state);
+      }
+      return;
+    }
+    switch (x.kind) {
+      case StmtKind::loop: return is_thread(x.loop) ? run_threads(x, items) : run_uniform_loop(x, items);
+      case StmtKind::branch: {
+        const bool taken = agreed(x.condition, items, "a condition") != 0;
+        if (taken || x.children.size() == 2) run_group(x.children[taken ? 0 : 1], items);
+        return;
+      }
+      case StmtKind::alloc: return run_alloc(x, items);
+      case StmtKind::block:
+        for (const Exec& child : x.children) run_group(child, items);
+        return;
+      case StmtKind::barrier:
+      case StmtKind::store: return;
+    }
+  }
+
+  void run_threads(const Exec& x, std::vector<Item>& items) {
+    std::vector<Item> more;
+    for (Item& item : items) {
+      const int64_t end = x.end->integer(item.state);
+      for (int64_t i = x.begin->integer(item.state); i < end; ++i) {
+        more.push_back(item);
+        more.back().state.integers[x.slot] = i;
+      }
+    }
+    if (!more.empty()) run_group(x.children[0], more);
+  }
+
+  void run_uniform_loop(const Exec& x, std::vector<Item>& items) {
+    const int64_t begin = agreed(x.begin, items, "the loop over " + x.name);
+    const int64_t end = agreed(x.end, items, "the loop over " + x.name);
+    for (int64_t i = begin; i < end; ++i) {
+      for (Item& item : items) item.state.integers[x.slot] = i;
+      run_group(x.children[0], items);
+    }
+  }
+
+  void run_alloc(const Exec& x, std::vector<Item>& items) {
+    Memory* outer = x.storage->memory;
+    Memory one;
+    const bool is_private = x.scope == Scope::registers;
+    if (is_private) {
+      open_.push_back(x.storage);
+      for (Item& item : items) {
+        item.registers.push_back(std::make_shared<Memory>());
+        make(x, item.state, *item.registers.back());
+      }
+    } else {
+      make(x, items[0].state, one);
+    }
+    run_group(x.children[0], items);
+    if (is_private) {
+      open_.pop_back();
+      for (Item& item : items) item.registers.pop_back();
+    }
+    x.storage->memory = outer;
+  }
+
+  // The value that every work-item has.
+  int64_t agreed(const Code* code, std::vector<Item>& items, const std::string& what) {
+    const int64_t value = code->integer(items[0].state);
+    for (Item& item : items)
+      if (code->integer(item.state) != value)
+        throw Error(where_, fmt::format("a barrier stands inside {} that work-items do not agree on", what),
+                    "every work-item of a group has to arrive at a barrier");
+    return value;
+  }
+
+  void make(const Exec& x, State& s, Memory& memory) {
+    std::vector<int64_t> shape;
+    for (const Code* extent : x.extents) shape.push_back(extent->integer(s));
+    allocate(*x.storage, memory, std::move(shape), where_);
+    mark_unwritten(*x.storage);
+  }
+
+  void store(const Exec& x, State& s) {
+    // All lanes are read before the first one is written.
+    const bool is_real = x.storage->type.is_float();
+    lanes_.clear();
+    for (s.lane = 0; s.lane < x.lanes; ++s.lane) {
+      Lane lane;
+      if (is_real)
+        lane.value.real = x.value->real(s);
+      else
+        lane.value.integer = x.value->integer(s);
+      lane.place = x.place->integer(s);
+      lanes_.push_back(lane);
+    }
+    s.lane = 0;
+    for (const Lane& lane : lanes_) {
+      if (is_real)
+        write_real(*x.storage, lane.place, lane.value.real);
+      else
+        write_integer(*x.storage, lane.place, lane.value.integer);
+    }
+  }
+
+  struct Lane {
+    int64_t place = 0;
+    Scalar value;
+  };
+  std::string where_;
+  std::vector<Storage*> open_;  // register allocations around the statement at hand, in order
+  std::vector<Lane> lanes_;
+};
+
+// A kernel as loops over its work-groups and work-items.
+Stmt as_loops(const Kernel& k) {
+  Stmt body = k.body;
+  for (int d = 0; d < 3; ++d)
+    body = make_loop(static_cast<LoopKind>(static_cast<int>(LoopKind::thread_x) + d), k.thread_index[d], Expr(0),
+                     Expr(k.block[d]), body);
+  for (int d = 0; d < 3; ++d)
+    body = make_loop(static_cast<LoopKind>(static_cast<int>(LoopKind::block_x) + d), k.block_index[d], Expr(0), k.grid[d],
+                     body);
+  return body;
+}
+
+}  // namespace
+
+void evaluate(const Function& function, std::span<const BufferView> views) {
+  ExprCompiler compiler(fmt::format("evaluate({})", function.name));
+  EvaluatedArguments arguments(compiler, function.arguments, function.symbols);
+  for (const Tensor& t : function.workspaces) arguments.add_temporary(t);
+
+  std::vector<Exec> parts;
+  if (function.body) parts.push_back(compile(function.body, compiler));
+  for (const Kernel& k : function.kernels) {
+    parts.push_back(compile(as_loops(k), compiler));
+    for (const Tensor& t : k.buffers)
+      for (const Expr& extent : t.shape()) compiler.compile(extent);
+    for (const Var& v : k.symbols) compiler.slot(v.node());
+  }
+  State state = compiler.make_state();
+  arguments.bind(views, state);
+  for (size_t i = 0; i < function.arguments.size(); ++i)
+    if (function.is_output[i]) mark_unwritten(compiler.storage(function.arguments[i]));
+  for (const Tensor& t : function.workspaces) mark_unwritten(compiler.storage(t));
+
+  // Kernels have tensors and symbols of their own, called like the function's.
+  for (const Kernel& k : function.kernels) {
+    for (const Var& v : k.symbols)
+      for (const Var& outer : function.symbols)
+        if (outer.name() == v.name())
+          state.integers[compiler.slot(v.node())] = state.integers[compiler.slot(outer.node())];
+    for (const Tensor& t : k.buffers) {
+      Storage& storage = compiler.storage(t);
+      storage.memory = arguments.find(t);
+      if (!storage.memory)
+        throw Error(compiler.where(), fmt::format("kernel {} takes {}, which is no argument or workspace", k.name, t.name()),
+                    "name a kernel's buffers like the function's");
+      storage.shape.clear();
+      int64_t elements = 1;
+      for (const Expr& extent : t.shape()) {
+        storage.shape.push_back(compiler.compile(extent)->integer(state));
+        elements *= storage.shape.back();
+      }
+      if (elements != storage.memory->elements)
+        throw Error(compiler.where(),
+                    fmt::format("kernel {} takes {} elements of {}, which has {}", k.name, elements, t.name(),
+                                storage.memory->elements),
+                    "a kernel's buffer holds the same elements as the function's");
+    }
+  }
+  Interpreter interpreter(compiler.where());
+  for (const Exec& part : parts) interpreter.run(part, state);
+}
+
+}  // namespace lathe
