@@ -13,6 +13,7 @@
 #include <isl/space.h>
 #include <isl/val.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -70,7 +71,11 @@ void write_key(const Expr& e, std::string& key) {
   if (const auto* a = as<ApplyNode>(e)) key += fmt::format("{};", op_row(a->op).name);
   if (const auto* l = as<LoadNode>(e)) key += fmt::format("{};", static_cast<const void*>(l->tensor.get()));
   key += to_string(e->type) + "(";
-  for_each_child(e, [&](const Expr& child) { write_key(child, key); });
+  std::vector<std::string> children;
+  for_each_child(e, [&](const Expr& child) { write_key(child, children.emplace_back()); });
+  // n * m is m * n.
+  if (const auto* a = as<ApplyNode>(e); a && (a->op == Op::mul || a->op == Op::add)) std::sort(children.begin(), children.end());
+  for (const std::string& child : children) key += child;
   key += ")";
 }
 

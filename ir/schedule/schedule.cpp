@@ -1,0 +1,216 @@
+#include "ir/schedule/schedule.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "ir/lexer.h"
+#include "ir/print.h"
+#include "ir/schedule/actions.h"
+#include "ir/visit.h"
+#include "runtime/base/error.h"
+
+namespace lathe {
+
+const StageLoop* Stage::find_leaf(std::string_view loop_name) const {
+  for (int leaf : leaves)
+    if (loops[leaf].name == loop_name) return &loops[leaf];
+  return nullptr;
+}
+
+std::vector<Tensor> reads_of(const Stage& stage) {
+  std::vector<Tensor> result;
+  std::set<const TensorNode*> seen;
+  for (const Expr& e : stage.body)
+    walk(e, [&](const Expr& x) {
+      if (const auto* load = as<LoadNode>(x); load && seen.insert(load->tensor.get()).second)
+        result.push_back(Tensor(load->tensor));
+      return true;
+    });
+  return result;
+}
+
+Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
+  if (outputs_.empty()) throw Error("schedule", "there is no output", "give a computed tensor");
+  for (const Tensor& t : outputs_)
+    if (!t || t.is_placeholder())
+      throw Error("schedule", "an output is not a computed tensor", "give tensors made with compute");
+  Program p;
+  p.arguments = outputs_;
+  std::set<std::string> names;
+  for (const Tensor& t : p.computed()) {
+    if (is_reserved(t.name()) || !names.insert(t.name()).second)
+      throw Error("schedule", fmt::format("{} is a word of the language or stands twice", t.name()),
+                  "steps name stages by their tensors: give each its own name");
+    if (t->output > 0) {
+      stages_.back().outputs.push_back(t);
+    } else {
+      stages_.push_back(make_stage(t.name(), {t}, *t->definition));
+    }
+    for (const Tensor& o : outputs_) stages_.back().is_output |= o.same_as(t);
+  }
+}
+
+Schedule::Schedule(const Program& program) : Schedule(program.outputs()) {
+  for (const Step& step : program.steps) apply(step);
+}
+
+const Stage* Schedule::find_stage(std::string_view name) const {
+  for (const Stage& stage : stages_)
+    for (const Tensor& t : stage.outputs)
+      if (t.name() == name) return &stage;
+  return nullptr;
+}
+
+const Stage* Schedule::producer_of(const TensorNode& tensor) const {
+  for (const Stage& stage : stages_)
+    for (const Tensor& t : stage.outputs)
+      if (t.get() == &tensor) return &stage;
+  return nullptr;
+}
+
+Tensor Schedule::find_tensor(std::string_view name) const {
+  for (const Stage& stage : stages_)
+    for (const Tensor& t : stage.outputs)
+      if (t.name() == name) return t;
+  for (const Stage& stage : stages_)
+    for (const Tensor& t : reads_of(stage))
+      if (t.name() == name) return t;
+  return {};
+}
+
+void Schedule::apply(const Step& step) {
+  // Work on a copy, so that a refused step leaves nothing behind.
+  Schedule next = *this;
+  apply_step(next.stages_, step);
+  next.steps_.push_back(step);
+  *this = std::move(next);
+}
+
+std::optional<Error> Schedule::try_apply(const Step& step) {
+  try {
+    apply(step);
+    return std::nullopt;
+  } catch (const Error& refusal) {
+    return refusal;
+  }
+}
+
+uint64_t Schedule::hash() const {
+  uint64_t h = 0xcbf29ce484222325;  // FNV-1a
+  for (char c : to_string(*this)) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return h;
+}
+
+std::string to_string(const Schedule& schedule) {
+  std::string text;
+  for (const Step& step : schedule.steps()) text += to_string(step) + "\n";
+  return text;
+}
+
+StageRef Schedule::operator[](const Tensor& tensor) {
+  const Stage* stage = tensor ? producer_of(*tensor) : nullptr;
+  if (!stage)
+    throw Error("schedule", fmt::format("{} is not a stage of this schedule", tensor ? tensor.name() : "an empty tensor"),
+                "stages are the computed tensors that the outputs need, and caches");
+  return StageRef(*this, stage->name);
+}
+
+namespace {
+
+// A name that no loop of the stage has: wanted, wanted_1, …
+std::string fresh_loop(const Stage& stage, const std::string& wanted) {
+  std::string name = wanted;
+  auto taken = [&] {
+    for (const StageLoop& l : stage.loops)
+      if (l.name == name) return true;
+    return false;
+  };
+  for (int i = 1; taken(); ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+std::string fresh_tensor(const Schedule& schedule, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 1; schedule.find_tensor(name) || is_reserved(name); ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+}  // namespace
+
+StageRef& StageRef::step(Step s) {
+  schedule_->apply(s);
+  return *this;
+}
+
+std::array<LoopRef, 2> StageRef::split(const Loop& loop, int64_t factor) {
+  const Stage& stage = *schedule_->find_stage(name_);
+  const std::string a = fresh_loop(stage, loop.name + "0"), b = fresh_loop(stage, loop.name + "1");
+  step({StepKind::split, {axis(loop)}, {}, {a, b}, {factor}, "guard"});
+  return {LoopRef{name_, a}, LoopRef{name_, b}};
+}
+
+std::array<LoopRef, 2> StageRef::split_parts(const Loop& loop, int64_t parts) {
+  const Stage& stage = *schedule_->find_stage(name_);
+  const std::string a = fresh_loop(stage, loop.name + "0"), b = fresh_loop(stage, loop.name + "1");
+  step({StepKind::split_parts, {axis(loop)}, {}, {a, b}, {parts}, "guard"});
+  return {LoopRef{name_, a}, LoopRef{name_, b}};
+}
+
+LoopRef StageRef::fuse(const std::vector<Loop>& loops) {
+  std::vector<AxisName> axes;
+  std::string wanted;
+  for (const Loop& l : loops) {
+    axes.push_back(axis(l));
+    wanted += (wanted.empty() ? "" : "_") + l.name;
+  }
+  const std::string name = fresh_loop(*schedule_->find_stage(name_), wanted);
+  step({StepKind::fuse, axes, {}, {name}, {}, {}});
+  return {name_, name};
+}
+
+std::array<LoopRef, 4> StageRef::tile(const Loop& i, const Loop& j, int64_t factor_i, int64_t factor_j) {
+  const Stage& stage = *schedule_->find_stage(name_);
+  const std::string i0 = fresh_loop(stage, i.name + "0"), i1 = fresh_loop(stage, i.name + "1");
+  const std::string j0 = fresh_loop(stage, j.name + "0"), j1 = fresh_loop(stage, j.name + "1");
+  step({StepKind::tile, {axis(i), axis(j)}, {}, {i0, j0, i1, j1}, {factor_i, factor_j}, "guard"});
+  return {LoopRef{name_, i0}, LoopRef{name_, j0}, LoopRef{name_, i1}, LoopRef{name_, j1}};
+}
+
+StageRef& StageRef::reorder(const std::vector<Loop>& loops) {
+  std::vector<AxisName> axes;
+  for (const Loop& l : loops) axes.push_back(axis(l));
+  return step({StepKind::reorder, axes, {}, {}, {}, {}});
+}
+
+StageRef& StageRef::bind(const Loop& loop, LoopKind kind) {
+  return step({StepKind::bind, {axis(loop)}, {}, {}, {}, std::string(to_string(kind))});
+}
+StageRef& StageRef::vectorize(const Loop& loop) { return step({StepKind::vectorize, {axis(loop)}, {}, {}, {}, {}}); }
+StageRef& StageRef::unroll(const Loop& loop) { return step({StepKind::unroll, {axis(loop)}, {}, {}, {}, {}}); }
+StageRef& StageRef::compute_at(const StageRef& consumer, const Loop& loop) {
+  return step({StepKind::compute_at, {consumer.axis(loop)}, {name_}, {}, {}, {}});
+}
+StageRef& StageRef::compute_inline() { return step({StepKind::compute_inline, {}, {name_}, {}, {}, {}}); }
+StageRef& StageRef::compute_root() { return step({StepKind::compute_root, {}, {name_}, {}, {}, {}}); }
+StageRef& StageRef::set_scope(Scope scope) {
+  return step({StepKind::set_scope, {}, {name_}, {}, {}, std::string(to_string(scope))});
+}
+
+Tensor Schedule::cache_read(const Tensor& tensor, Scope scope, const std::vector<Tensor>& readers) {
+  if (!tensor) throw Error("cache_read", "the tensor is empty", "give the tensor to stage");
+  const std::string name = fresh_tensor(*this, fmt::format("{}_{}", tensor.name(), to_string(scope)));
+  Step step{StepKind::cache_read, {}, {tensor.name()}, {name}, {}, std::string(to_string(scope))};
+  for (const Tensor& reader : readers) step.tensors.push_back(reader.name());
+  apply(step);
+  return find_tensor(name);
+}
+
+Tensor Schedule::cache_write(const Tensor& tensor, Scope scope) {
+  if (!tensor) throw Error("cache_write", "the tensor is empty", "give the tensor to stage");
+  const std::string name = fresh_tensor(*this, fmt::format("{}_{}", tensor.name(), to_string(scope)));
+  apply({StepKind::cache_write, {}, {tensor.name()}, {name}, {}, std::string(to_string(scope))});
+  return find_tensor(name);
+}
+
+}  // namespace lathe

@@ -1,0 +1,150 @@
+// Schedules: HOW a program's loops run, as a list of steps over the stages that compute its tensors.
+//
+//   Schedule s(C);
+//   auto [bx, tx] = s[C].split(C.axis(0), 64);
+//   s[C].bind(bx, block_x).bind(tx, thread_x);
+//
+// A schedule IS its steps (step.h): printable, parseable, replayable. What stands here beside them, stages with their
+// loops, follows from replaying the steps. Every method makes one step and applies it; an illegal step throws a
+// lathe::Error that names the step, the numbers and what would be legal, and leaves the schedule as it was.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+#include "ir/schedule/step.h"
+#include "ir/stmt.h"
+#include "runtime/base/error.h"
+
+namespace lathe {
+
+inline constexpr LoopKind block_x = LoopKind::block_x, block_y = LoopKind::block_y, block_z = LoopKind::block_z;
+inline constexpr LoopKind thread_x = LoopKind::thread_x, thread_y = LoopKind::thread_y, thread_z = LoopKind::thread_z;
+inline constexpr Scope shared = Scope::shared, registers = Scope::registers, global = Scope::global;
+
+// One loop of a stage. Its variable is what the loop nest will use.
+struct StageLoop {
+  std::string name;
+  bool is_reduction = false;
+  LoopKind kind = LoopKind::serial;
+  Var var;
+};
+
+// How loops came from other loops. Indices are into Stage::loops.
+struct LoopRelation {
+  enum class Kind { split, fuse } kind;
+  int outer, inner, fused;           // split: fused -> outer, inner; fuse: outer, inner -> fused
+  int64_t factor = 0;                // split: the inner extent, or the outer one when `by_parts`
+  bool by_parts = false;
+};
+
+enum class AttachKind { root, inlined, at };
+
+struct Stage {
+  std::string name;
+  std::vector<Tensor> outputs;             // what it writes, one per component of `body`
+  std::vector<Axis> axes;                  // data axes, then the reduction's in `reduce_axes`
+  std::vector<Axis> reduce_axes;
+  std::vector<Expr> body;                  // in terms of the axes' variables; reads other stages' tensors
+  bool is_output = false;
+  std::optional<Scope> scope;              // set_scope or cache_…; else it follows from where the stage is computed
+  AttachKind attach = AttachKind::root;
+  std::string attach_stage, attach_loop;
+
+  std::vector<StageLoop> loops;            // every loop ever made; the first ones are the axes, then the reduce_axes
+  std::vector<LoopRelation> relations;     // in the order they were made
+  std::vector<int> leaves;                 // the loops that run, outermost first
+
+  bool touched() const { return !relations.empty() || attach != AttachKind::root; }
+  const StageLoop* find_leaf(std::string_view loop_name) const;
+};
+
+class Schedule;
+
+// A loop of a stage, as steps name it.
+struct LoopRef {
+  std::string stage, name;
+};
+
+// A stage of a schedule, to put steps on. Loops are given as axes of the tensor (C.axis(0), C.reduce_axis(0)) or as
+// what an earlier step returned.
+class StageRef {
+ public:
+  class Loop {  // either form of naming a loop
+   public:
+    Loop(const LoopRef& ref) : name(ref.name) {}
+    Loop(const Axis& axis) : name(axis.var.name()) {}
+    std::string name;
+  };
+
+  // for i in n  →  for i0 in ceil(n / factor) { for i1 in factor { if i0 * factor + i1 < n … } }
+  std::array<LoopRef, 2> split(const Loop& loop, int64_t factor);
+  // The same with the number of outer iterations given.
+  std::array<LoopRef, 2> split_parts(const Loop& loop, int64_t parts);
+  // for i in m { for j in n … }  →  for f in m * n { i = f / n; j = f % n … }. The loops stand next to one another.
+  LoopRef fuse(const std::vector<Loop>& loops);
+  // split both and reorder: outer i, outer j, inner i, inner j.
+  std::array<LoopRef, 4> tile(const Loop& i, const Loop& j, int64_t factor_i, int64_t factor_j);
+  // The named loops take one another's places, in the order given; others stay.
+  StageRef& reorder(const std::vector<Loop>& loops);
+  // Iterations become work-groups or work-items.
+  StageRef& bind(const Loop& loop, LoopKind kind);
+  StageRef& vectorize(const Loop& loop);
+  StageRef& unroll(const Loop& loop);
+  // Computed inside that loop of a stage that reads it, as far as one iteration needs it.
+  StageRef& compute_at(const StageRef& consumer, const Loop& loop);
+  StageRef& compute_inline();
+  StageRef& compute_root();
+  StageRef& set_scope(Scope scope);
+
+ private:
+  friend class Schedule;
+  StageRef(Schedule& schedule, std::string name) : schedule_(&schedule), name_(std::move(name)) {}
+  StageRef& step(Step s);
+  AxisName axis(const Loop& loop) const { return {name_, loop.name}; }
+  Schedule* schedule_;
+  std::string name_;
+};
+
+class Schedule {
+ public:
+  explicit Schedule(const Tensor& output) : Schedule(std::vector{output}) {}
+  explicit Schedule(std::vector<Tensor> outputs);
+  explicit Schedule(const Program& program);  // replays its steps
+
+  StageRef operator[](const Tensor& tensor);
+
+  // `readers` read a copy of `tensor` that lives in `scope`:  B[i] = f(A[i])  →  A_s[i] = A[i]; B[i] = f(A_s[i])
+  Tensor cache_read(const Tensor& tensor, Scope scope, const std::vector<Tensor>& readers);
+  // `tensor` is computed in `scope` first:  C[i] = f(i)  →  C_r[i] = f(i); C[i] = C_r[i]
+  Tensor cache_write(const Tensor& tensor, Scope scope);
+
+  void apply(const Step& step);
+  std::optional<Error> try_apply(const Step& step);  // the refusal, as data
+
+  const std::vector<Step>& steps() const { return steps_; }
+  // Producers before consumers; inlined stages included.
+  const std::vector<Stage>& stages() const { return stages_; }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+  const Stage* find_stage(std::string_view name) const;       // by the name of any of its outputs
+  const Stage* producer_of(const TensorNode& tensor) const;   // null for placeholders
+  Tensor find_tensor(std::string_view name) const;            // a stage's output or a placeholder that is read; or null
+  uint64_t hash() const;                                      // of the steps' text
+
+ private:
+  friend struct StepActions;
+  std::vector<Tensor> outputs_;
+  std::vector<Stage> stages_;
+  std::vector<Step> steps_;
+};
+
+std::string to_string(const Schedule& schedule);  // one step a line
+
+// The tensors that a stage's body reads, each once, in order of first read.
+std::vector<Tensor> reads_of(const Stage& stage);
+
+}  // namespace lathe
