@@ -11,6 +11,9 @@
 namespace lathe {
 namespace {
 
+// Far beyond any memory, and small enough that offsets in bytes cannot overflow.
+constexpr int64_t max_elements = int64_t{1} << 58;
+
 // The elements that a view reaches, relative to its first one: [lowest, highest].
 struct Reach {
   int64_t lowest = 0, highest = 0;
@@ -21,7 +24,8 @@ Reach reach_of(std::span<const int64_t> shape, std::span<const int64_t> strides,
   for (size_t i = 0; i < shape.size(); ++i) {
     int64_t distance = 0;
     int64_t& end = strides[i] < 0 ? reach.lowest : reach.highest;
-    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &distance) || __builtin_add_overflow(end, distance, &end))
+    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &distance) || __builtin_add_overflow(end, distance, &end) ||
+        end < -max_elements || end > max_elements)
       throw Error(where, fmt::format("shape {} with strides {} reaches outside any memory", to_string(shape),
                                      to_string(strides)));
   }
@@ -74,6 +78,8 @@ void* Array::data() const {
 Array Array::view(Shape shape, std::vector<int64_t> strides, int64_t element_offset) const {
   if (strides.size() != shape.size())
     throw Error("array view", fmt::format("{} strides for shape {}", strides.size(), to_string(shape)));
+  if (element_offset < -max_elements || element_offset > max_elements)
+    throw Error("array view", fmt::format("element {} is outside any memory", element_offset));
   const int64_t width = dtype_.bytes();
   const int64_t first = byte_offset_ + element_offset * width;
   if (element_count(shape, dtype_.bytes(), "array view") > 0) {

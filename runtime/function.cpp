@@ -72,9 +72,8 @@ class Call {
     for (const WorkspaceData& workspace : function_.workspaces) {
       Values shape(symbols_.get_allocator().resource());
       for (const ShapeExpr& extent : workspace.shape) shape.push_back(value_of(extent));
-      const std::string name = fmt::format("{}, workspace \"{}\"", where(), workspace.name);
-      const int64_t count = element_count(shape, workspace.type.bytes() * workspace.type.lanes, name);
-      const auto bytes = static_cast<size_t>(count) * static_cast<size_t>(workspace.type.bytes() * workspace.type.lanes);
+      const int width = workspace.type.bytes() * workspace.type.lanes;
+      const auto bytes = static_cast<size_t>(count_elements(shape, width, workspace)) * static_cast<size_t>(width);
       scratch_.push_back(device_.scratch.take(stream, bytes, [&](size_t n) { return device_.allocate(n); }));
     }
   }
@@ -186,6 +185,15 @@ class Call {
       launch.grid[i] = static_cast<unsigned>(grid[i]);
     }
     return true;
+  }
+
+  int64_t count_elements(const Values& shape, int width, const WorkspaceData& workspace) const {
+    try {
+      return element_count(shape, width, workspace.name);
+    } catch (const Error& error) {  // a full name costs an allocation: only when it is needed
+      throw Error(fmt::format("{}, workspace \"{}\"", where(), workspace.name),
+                  fmt::format("{} for {}", error.message(), bindings()));
+    }
   }
 
   // The parameter's value; of a workspace nothing yet.

@@ -8,10 +8,13 @@ ScratchAllocator::Block ScratchAllocator::take(void* stream, size_t bytes,
   {
     const std::lock_guard lock(mutex_);
     if (auto blocks = idle_.find(stream); blocks != idle_.end()) {
-      auto fit = blocks->second.lower_bound(bytes);
-      if (fit != blocks->second.end() && fit->first / 2 <= bytes) {
-        const Block block{fit->second, fit->first};
-        blocks->second.erase(fit);
+      Block* best = nullptr;
+      for (Block& block : blocks->second)
+        if (block.bytes >= bytes && block.bytes / 2 <= bytes && (!best || block.bytes < best->bytes)) best = &block;
+      if (best) {
+        const Block block = *best;
+        *best = blocks->second.back();
+        blocks->second.pop_back();
         return block;
       }
     }
@@ -24,7 +27,7 @@ ScratchAllocator::Block ScratchAllocator::take(void* stream, size_t bytes,
 void ScratchAllocator::give(void* stream, Block block) {
   if (!block.pointer) return;
   const std::lock_guard lock(mutex_);
-  idle_[stream].emplace(block.bytes, block.pointer);
+  idle_[stream].push_back(block);
 }
 
 void ScratchAllocator::trim(const std::function<void(void*)>& release) {
@@ -34,11 +37,11 @@ void ScratchAllocator::trim(const std::function<void(void*)>& release) {
     idle.swap(idle_);
   }
   for (const auto& [stream, blocks] : idle)
-    for (const auto& [bytes, pointer] : blocks) release(pointer);
+    for (const Block& block : blocks) release(block.pointer);
 }
 
 void ScratchAllocator::trim(void* stream, const std::function<void(void*)>& release) {
-  std::multimap<size_t, void*> blocks;
+  std::vector<Block> blocks;
   {
     const std::lock_guard lock(mutex_);
     if (auto found = idle_.find(stream); found != idle_.end()) {
@@ -46,14 +49,14 @@ void ScratchAllocator::trim(void* stream, const std::function<void(void*)>& rele
       idle_.erase(found);
     }
   }
-  for (const auto& [bytes, pointer] : blocks) release(pointer);
+  for (const Block& block : blocks) release(block.pointer);
 }
 
 size_t ScratchAllocator::idle_bytes() const {
   const std::lock_guard lock(mutex_);
   size_t total = 0;
   for (const auto& [stream, blocks] : idle_)
-    for (const auto& [bytes, pointer] : blocks) total += bytes;
+    for (const Block& block : blocks) total += block.bytes;
   return total;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace lathe {
 
@@ -31,7 +32,7 @@ class ScratchAllocator {
 
  private:
   mutable std::mutex mutex_;
-  std::map<void*, std::multimap<size_t, void*>> idle_;  // stream -> bytes -> block
+  std::map<void*, std::vector<Block>> idle_;  // by stream; a handful each, so that a scan is quickest
 };
 
 }  // namespace lathe
