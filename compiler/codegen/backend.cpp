@@ -78,7 +78,7 @@ llvm::TargetMachine& target_machine(const LlvmTarget& target) {
     llvm::TargetOptions options;
     options.MCOptions.AsmVerbose = true;
     machine.reset(found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
-                                             std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+                                             std::nullopt, llvm::CodeGenOptLevel::Default));
     LATHE_CHECK(machine, "no target machine for " + target.cpu);
   }
   return *machine;

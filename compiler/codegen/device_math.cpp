@@ -86,7 +86,8 @@ void link_device_math(llvm::Module& module, const GfxRow& gfx, const LlvmTarget&
     }
     if (std::find(ours.begin(), ours.end(), &f) != ours.end()) continue;
     f.addFnAttr("target-cpu", target.cpu);  // as the kernels, so that it can be inlined into them
-    f.addFnAttr("target-features", target.features);
+    f.removeFnAttr("target-features");
+    if (!target.features.empty()) f.addFnAttr("target-features", target.features);
     f.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
   define_switches(module, gfx, target);

@@ -121,7 +121,7 @@ void KernelEmitter::make_function() {
   function_->addFnAttr("amdgpu-flat-work-group-size", n + "," + n);
   function_->addFnAttr("uniform-work-group-size", "true");
   function_->addFnAttr("target-cpu", context_.cpu);
-  function_->addFnAttr("target-features", context_.features);
+  if (!context_.features.empty()) function_->addFnAttr("target-features", context_.features);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   function_->addFnAttr(llvm::Attribute::NoRecurse);
   llvm::Metadata* block[3];
@@ -157,13 +157,13 @@ void KernelEmitter::make_function() {
 // Work-group and work-item indices are read where they are used, so that a kernel asks for no dimension it ignores.
 void KernelEmitter::bind_variables() {
   for (int d = 0; d < 3; ++d) {
-    if (kernel_.thread_index[d]) {
+    if (kernel_.thread_index[d].defined()) {
       const VarNode* var = kernel_.thread_index[d].node();
       facts_.bind(var, {0, kernel_.block[d] - 1});
       if (kernel_.block[d] == 1) variables_[var] = llvm::ConstantInt::get(value_type(llvm_, var->type), 0);
       else hardware_ids_[var] = {true, d};
     }
-    if (kernel_.block_index[d]) {
+    if (kernel_.block_index[d].defined()) {
       const VarNode* var = kernel_.block_index[d].node();
       const int64_t* extent = d < static_cast<int>(kernel_.grid.size()) ? as_constant(kernel_.grid[d]) : nullptr;
       const int64_t limit = extent && *extent > 0 ? *extent : static_cast<int64_t>(grid_limit[d]);
@@ -184,9 +184,7 @@ Value* KernelEmitter::emit_variable(const VarNode& var) {
   constexpr ID block_ids[3] = {amdgcn_workgroup_id_x, amdgcn_workgroup_id_y, amdgcn_workgroup_id_z};
   Builder entry(function_->getEntryBlock().getTerminator());
   llvm::CallInst* id = entry.CreateIntrinsic(is_thread ? thread_ids[dimension] : block_ids[dimension], llvm::ArrayRef<Value*>{});
-  const int64_t high = (is_thread ? kernel_.thread_index : kernel_.block_index)[dimension]
-                           ? facts_.range(Var(&var), true).high
-                           : int64_t{0x7ffffffe};
+  const int64_t high = facts_.range(Var(&var), true).high;
   id->setMetadata(llvm::LLVMContext::MD_range,
                   llvm::MDBuilder(llvm_).createRange(llvm::APInt(32, 0), llvm::APInt(32, high + 1)));
   id->setName(var.name);
