@@ -59,7 +59,8 @@ void EvaluatedArguments::bind(std::span<const BufferView> views, State& state) {
     check(e, views[i], state);
     e.memory.data = views[i].data;
     e.memory.elements = 1;
-    for (int64_t extent : views[i].shape) e.memory.elements *= extent;
+    for (int64_t extent : views[i].shape)
+      if (__builtin_mul_overflow(e.memory.elements, extent, &e.memory.elements)) e.memory.elements = 0;
     Storage& storage = compiler_.storage(e.tensor);
     storage.shape = views[i].shape;
     storage.memory = &e.memory;

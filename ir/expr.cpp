@@ -9,6 +9,19 @@
 
 namespace lathe {
 
+ExprNode::ExprNode(ExprKind kind, DType type, int height) : kind(kind), type(type), height(height) {
+  if (height > max_expr_height)
+    throw Error("expression", fmt::format("nested more than {} deep", max_expr_height),
+                "compute a part as a tensor of its own");
+}
+
+int height_above(const std::vector<Expr>& children) {
+  int height = 0;
+  for (const Expr& e : children)
+    if (e.defined()) height = std::max(height, e->height);
+  return height + 1;
+}
+
 void ExprNode::destroy(const ExprNode* node) {
   switch (node->kind) {
     case ExprKind::variable: delete static_cast<const VarNode*>(node); return;
@@ -25,8 +38,19 @@ void ExprNode::destroy(const ExprNode* node) {
 void CombinerNode::destroy(const CombinerNode* node) { delete node; }
 
 LoadNode::LoadNode(DType type, Ref<TensorNode> tensor, std::vector<Expr> indices)
-    : ExprNode(ExprKind::load, type), tensor(std::move(tensor)), indices(std::move(indices)) {}
+    : ExprNode(ExprKind::load, type, height_above(indices)), tensor(std::move(tensor)), indices(std::move(indices)) {}
 LoadNode::~LoadNode() = default;
+
+static int height_of_reduce(std::vector<Expr> children, const std::vector<Axis>& axes) {
+  for (const Axis& a : axes) children.push_back(a.extent);
+  return height_above(children);
+}
+ReduceNode::ReduceNode(DType type, Combiner combiner, std::vector<Expr> sources, std::vector<Axis> axes, int index)
+    : ExprNode(ExprKind::reduce, type, height_of_reduce(sources, axes)),
+      combiner(std::move(combiner)),
+      sources(std::move(sources)),
+      axes(std::move(axes)),
+      index(index) {}
 
 Expr::Expr(int value) : Expr(constant(i64, int64_t{value})) {}
 Expr::Expr(int64_t value) : Expr(constant(i64, value)) {}
@@ -230,33 +254,31 @@ Expr make_cast(DType type, Expr value) {
 
 Expr make_load(const Ref<TensorNode>& tensor, std::vector<Expr> indices) {
   if (!tensor) throw Error("load", "the tensor is empty", "make it with placeholder or compute");
-  if (indices.size() != tensor->shape.size())
-    throw Error(fmt::format("{}[…]", tensor->name),
-                fmt::format("{} indices for a tensor of rank {}", indices.size(), tensor->shape.size()),
-                "give one index per dimension");
-  int lanes = 1;
-  for (Expr& index : indices) {
-    if (!index.defined() || !index.type().is_int())
-      throw Error(fmt::format("{}[…]", tensor->name), "an index is not an integer",
-                  "cast it, as in i64(x)");
-    lanes = std::max<int>(lanes, index.type().lanes);
-  }
+  const int lanes = check_access(*tensor, indices);
   return new LoadNode(tensor->type.with_lanes(lanes), tensor, std::move(indices));
 }
 
 Expr make_ramp(Expr base, Expr stride, int lanes) {
+  if (!base.defined() || !stride.defined() || !base.type().is_int() || base.type().lanes != 1 ||
+      stride.type() != base.type() || lanes < 1 || lanes > max_lanes)
+    throw Error(fmt::format("ramp({} lanes)", lanes), "base and stride are not scalars of one integer type",
+                fmt::format("a ramp is of 1 to {} lanes of base, base + stride, …", max_lanes));
   if (lanes == 1) return base;
-  return new RampNode(base.type().with_lanes(lanes), base, stride);
+  const DType type = base.type().with_lanes(lanes);
+  return new RampNode(type, std::move(base), std::move(stride));
 }
 
 Expr make_broadcast(Expr value, int lanes) {
+  if (!value.defined() || value.type().lanes != 1 || lanes < 1 || lanes > max_lanes)
+    throw Error(fmt::format("broadcast({} lanes)", lanes), "the value is not a scalar",
+                fmt::format("a broadcast is of one value to 1 to {} lanes", max_lanes));
   if (lanes == 1) return value;
-  return new BroadcastNode(value.type().with_lanes(lanes), value);
+  const DType type = value.type().with_lanes(lanes);
+  return new BroadcastNode(type, std::move(value));
 }
 
 ReduceAxis reduce_axis(Expr extent, std::string name) {
-  if (const int64_t* e = as_constant(extent); e && *e < 0)
-    throw Error("reduce_axis " + name, fmt::format("extent {} is negative", *e), "an extent is 0 or more");
+  check_extent("reduce_axis " + name, extent);
   return {Var(std::move(name)), std::move(extent)};
 }
 

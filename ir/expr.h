@@ -19,10 +19,16 @@ namespace lathe {
 
 enum class ExprKind : uint8_t { variable, integer, real, apply, cast, load, reduce, ramp, broadcast };
 
+inline constexpr int max_lanes = 1024;  // of a vector
+
+// Readers of IR recurse, so an expression that nests deeper than this is refused when it is made.
+inline constexpr int max_expr_height = 2000;
+
 struct ExprNode : Node {
   ExprKind kind;
   DType type;
-  ExprNode(ExprKind kind, DType type) : kind(kind), type(type) {}
+  int height;  // 1: a leaf; else one more than the tallest child
+  ExprNode(ExprKind kind, DType type, int height = 1);  // throws Error above max_expr_height
   static void destroy(const ExprNode* node);
 };
 
@@ -53,6 +59,9 @@ class Var : public Expr {
   const std::string& name() const;
 };
 
+// One more than the tallest of `children`.
+int height_above(const std::vector<Expr>& children);
+
 struct VarNode : ExprNode {
   std::string name;
   VarNode(std::string name, DType type) : ExprNode(ExprKind::variable, type), name(std::move(name)) {}
@@ -69,11 +78,11 @@ struct ApplyNode : ExprNode {
   Op op;
   std::vector<Expr> args;
   ApplyNode(DType type, Op op, std::vector<Expr> args)
-      : ExprNode(ExprKind::apply, type), op(op), args(std::move(args)) {}
+      : ExprNode(ExprKind::apply, type, height_above(args)), op(op), args(std::move(args)) {}
 };
 struct CastNode : ExprNode {
   Expr value;
-  CastNode(DType type, Expr value) : ExprNode(ExprKind::cast, type), value(std::move(value)) {}
+  CastNode(DType type, Expr value) : ExprNode(ExprKind::cast, type, height_above({value})), value(std::move(value)) {}
 };
 struct LoadNode : ExprNode {  // one element (or a vector of them, when an index is a vector)
   Ref<TensorNode> tensor;
@@ -84,11 +93,12 @@ struct LoadNode : ExprNode {  // one element (or a vector of them, when an index
 struct RampNode : ExprNode {  // base, base + stride, … : `lanes` of them
   Expr base, stride;
   RampNode(DType type, Expr base, Expr stride)
-      : ExprNode(ExprKind::ramp, type), base(std::move(base)), stride(std::move(stride)) {}
+      : ExprNode(ExprKind::ramp, type, height_above({base, stride})), base(std::move(base)), stride(std::move(stride)) {}
 };
 struct BroadcastNode : ExprNode {
   Expr value;
-  BroadcastNode(DType type, Expr value) : ExprNode(ExprKind::broadcast, type), value(std::move(value)) {}
+  BroadcastNode(DType type, Expr value)
+      : ExprNode(ExprKind::broadcast, type, height_above({value})), value(std::move(value)) {}
 };
 
 // How a reduction merges two partial results. Operands, result and identity are tuples of one size.
@@ -114,12 +124,7 @@ struct ReduceNode : ExprNode {
   std::vector<Expr> sources;
   std::vector<Axis> axes;
   int index;
-  ReduceNode(DType type, Combiner combiner, std::vector<Expr> sources, std::vector<Axis> axes, int index)
-      : ExprNode(ExprKind::reduce, type),
-        combiner(std::move(combiner)),
-        sources(std::move(sources)),
-        axes(std::move(axes)),
-        index(index) {}
+  ReduceNode(DType type, Combiner combiner, std::vector<Expr> sources, std::vector<Axis> axes, int index);
 };
 
 // The node as its own type, or nullptr when it is of another kind.
@@ -147,12 +152,15 @@ Expr false_();
 Expr make_apply(Op op, std::vector<Expr> args);  // literals among the operands take the others' type
 Expr make_cast(DType type, Expr value);          // `type` without lanes: the value's lanes are kept
 Expr make_load(const Ref<TensorNode>& tensor, std::vector<Expr> indices);
-Expr make_ramp(Expr base, Expr stride, int lanes);
+Expr make_ramp(Expr base, Expr stride, int lanes);  // scalars of one integer type
 Expr make_broadcast(Expr value, int lanes);
 Expr make_reduce(Combiner combiner, std::vector<Expr> sources, std::vector<Axis> axes, int index);
 // Throws when sizes or types do not agree, or a result reads anything but lhs and rhs.
 Combiner make_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> rhs, std::vector<Expr> result,
                        std::vector<Expr> identity);
+
+// Throws Error unless `extent` is a scalar i64, and not negative where it is a constant.
+void check_extent(const std::string& where, const Expr& extent);
 
 // ---- the language
 ReduceAxis reduce_axis(Expr extent, std::string name);

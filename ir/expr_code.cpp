@@ -404,7 +404,8 @@ size_t ExprCompiler::slot(const VarNode* v) {
 }
 
 Storage& ExprCompiler::storage(const Ref<TensorNode>& tensor) {
-  std::unique_ptr<Storage>& entry = storages_[tensor.get()];
+  const Node* identity = tensor->definition ? static_cast<const Node*>(tensor->definition.get()) : tensor.get();
+  std::unique_ptr<Storage>& entry = storages_[{identity, tensor->output}];
   if (!entry) {
     entry = std::make_unique<Storage>(Storage{tensor->name, tensor->type, {}, nullptr});
     kept_tensors_.push_back(tensor);

@@ -79,7 +79,8 @@ class ExprCompiler {
   std::unordered_map<const ExprNode*, const Code*> compiled_;
   std::vector<Expr> kept_;  // the keys of compiled_: a node's address is its identity as long as it lives
   std::unordered_map<const VarNode*, size_t> slots_;
-  std::unordered_map<const TensorNode*, std::unique_ptr<Storage>> storages_;
+  // By definition and output, or by the node itself: what a tensor is told apart by.
+  std::map<std::pair<const Node*, int>, std::unique_ptr<Storage>> storages_;
   std::vector<Ref<TensorNode>> kept_tensors_;
   std::map<std::pair<const CombinerNode*, const VarNode*>, const Code*> reductions_;  // of the definition at hand
   size_t components_ = 0;  // of the widest reduction

@@ -37,7 +37,6 @@ void Lexer::advance() {
   token_ = {};
   token_.line = line_;
   token_.column = column_;
-  token_.begin = position_;
   if (position_ == text_.size()) return;
 
   auto at = [&](size_t offset) { return position_ + offset < text_.size() ? text_[position_ + offset] : '\0'; };

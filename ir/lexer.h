@@ -12,7 +12,6 @@ struct Token {
   enum class Kind { identifier, integer, real, symbol, end } kind = Kind::end;
   std::string text;  // of a real or integer as written
   int line = 1, column = 1;
-  size_t begin = 0;      // byte offset in the text
   bool is(std::string_view t) const { return kind != Kind::end && text == t; }
 };
 
@@ -28,7 +27,6 @@ class Lexer {
   std::string identifier(std::string_view what);
   int64_t integer(std::string_view what);    // may begin with a minus
   bool at_end() const { return token_.kind == Token::Kind::end; }
-  std::string_view slice(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
 
   [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const { fail_at(token_, what, hint); }
   [[noreturn]] void fail_at(const Token& at, const std::string& what, const std::string& hint = {}) const;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "ir/equal.h"
 #include "ir/lexer.h"
 #include "ir/print.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 // How deep expressions and statements may nest: far above any real program, far below the stack.
 constexpr int max_depth = 400;
-constexpr int max_chain = 2000;
 
 class Parser {
  public:
@@ -87,7 +87,12 @@ class Parser {
       f.symbols = symbols();
       lex_.expect("(");
       tensor_parameters(f.arguments, f.is_output);
-      f.body = braced();
+      if (lex_.accept("workspaces")) {
+        std::vector<bool> written;
+        lex_.expect("(");
+        tensor_parameters(f.workspaces, written);
+      }
+      if (lex_.peek().is("{")) f.body = braced();
     }
     while (lex_.peek().is("kernel")) f.kernels.push_back(kernel());
     if (!lex_.at_end()) lex_.fail("unexpected text", "a lowered function is `function …` or `kernel …`");
@@ -279,10 +284,9 @@ class Parser {
     const Deeper deeper(*this);
     Expr left = prefix();
     Op op{};
-    for (int chain = 0;; ++chain) {
+    while (true) {
       const OpRow* row = infix_here(op);
       if (!row || row->precedence < outer) return left;
-      if (chain > max_chain) lex_.fail(fmt::format("more than {} operators in a row", max_chain), "compute a part as a tensor of its own");
       const Token at = lex_.next();
       Expr right = expr(row->precedence + 1);
       left = guarded(at, [&] { return make_apply(op, {left, right}); });
@@ -318,13 +322,14 @@ class Parser {
     }
     const DType t = type.value_or(f32);
     if (!t.is_float()) lex_.fail_at(at, fmt::format("{} is not an integer", digits.text), fmt::format("write a whole number for {}", to_string(t)));
-    if (t == f32) {
-      float value = 0;
-      std::from_chars(digits.text.data(), digits.text.data() + digits.text.size(), value);
-      return constant(f32, static_cast<double>(negative ? -value : value));
-    }
+    const char *begin = digits.text.data(), *end = begin + digits.text.size();
+    float single = 0;
     double value = 0;
-    std::from_chars(digits.text.data(), digits.text.data() + digits.text.size(), value);
+    const auto error = t == f32 ? std::from_chars(begin, end, single).ec : std::from_chars(begin, end, value).ec;
+    if (error != std::errc{})
+      lex_.fail_at(at, fmt::format("{} does not fit {}", digits.text, to_string(t)),
+                   fmt::format("infinity is written {}(inf)", to_string(t)));
+    if (t == f32) value = static_cast<double>(single);
     return constant(t, negative ? -value : value);
   }
 
@@ -371,7 +376,6 @@ class Parser {
     lex_.expect("(");
     std::vector<Expr> sources = list(")");
     for (const Axis& axis : a) unbind(axis.var);
-    const std::string text(lex_.slice(at.begin, lex_.peek().begin));
     std::vector<DType> types;
     for (const Expr& s : sources) types.push_back(s.type());
     Combiner c;
@@ -381,13 +385,23 @@ class Parser {
       c = guarded(at, [&] { return builtin_combiner(name, types); });
     if (!c) lex_.fail_at(at, fmt::format("{} does not reduce {} values", name, sources.size()));
     int64_t index = 0;
-    if (lex_.accept(".")) index = lex_.integer("a component");
-    // The components of one reduction are written out alike: the same text is the same reduction.
-    std::string key = text.substr(0, text.find_last_of(')') + 1);
-    auto [found, fresh] = reductions_.emplace(key, Expr());
-    if (fresh) found->second = guarded(at, [&] { return make_reduce(c, sources, a, 0); });
-    const auto* first = as<ReduceNode>(found->second);
-    return guarded(at, [&] { return make_reduce(first->combiner, first->sources, first->axes, static_cast<int>(index)); });
+    if (lex_.accept(".")) {
+      const Token component = lex_.peek();
+      index = lex_.integer("a component");
+      if (index < 0 || index >= static_cast<int64_t>(sources.size()))
+        lex_.fail_at(component, fmt::format("component {} of {}", index, sources.size()), "components are numbered from 0");
+    }
+    // The components of one reduction are written out alike: a reduction that is equal to an earlier one is that one.
+    Expr first = guarded(at, [&] { return make_reduce(c, sources, a, 0); });
+    bool known = false;
+    for (const Expr& earlier : reductions_)
+      if (!known && equal(earlier, first)) {
+        first = earlier;
+        known = true;
+      }
+    if (!known) reductions_.push_back(first);
+    const auto* r = as<ReduceNode>(first);
+    return guarded(at, [&] { return make_reduce(r->combiner, r->sources, r->axes, static_cast<int>(index)); });
   }
 
   Expr primary() {
@@ -411,8 +425,12 @@ class Parser {
       }
       const int64_t lanes = lex_.integer("lanes");
       lex_.expect(")");
-      if (lanes < 2 || lanes > 1024) lex_.fail_at(at, fmt::format("{} lanes", lanes), "a vector has 2 to 1024 lanes");
-      return stride.defined() ? make_ramp(value, stride, static_cast<int>(lanes)) : make_broadcast(value, static_cast<int>(lanes));
+      if (lanes < 2 || lanes > max_lanes)
+        lex_.fail_at(at, fmt::format("{} lanes", lanes), fmt::format("a vector has 2 to {} lanes", max_lanes));
+      return guarded(at, [&] {
+        const int count = static_cast<int>(lanes);
+        return stride.defined() ? make_ramp(value, stride, count) : make_broadcast(value, count);
+      });
     }
     if (lex_.peek().is("(")) {
       if (auto t = parse_dtype(name); t && t->lanes == 1) return conversion(at, *t);
@@ -426,7 +444,10 @@ class Parser {
         }
       lex_.fail_at(at, fmt::format("there is no function {}", name), "casts, math functions and min/max/select are called with (…)");
     }
-    if (auto scope = scopes_.find(name); scope != scopes_.end() && !scope->second.empty()) return scope->second.back();
+    // A bracket tells tensors and reductions from variables, so an axis may be called like a tensor.
+    const auto scope = scopes_.find(name);
+    const bool is_variable = scope != scopes_.end() && !scope->second.empty();
+    if (is_variable && !lex_.peek().is("[")) return scope->second.back();
     if (auto t = tensors_.find(name); t != tensors_.end()) {
       lex_.expect("[");
       std::vector<Expr> indices = list("]");
@@ -437,6 +458,7 @@ class Parser {
                            name == "all" || name == "argmin" || name == "argmax";
       if (builtin || combiners_.count(name)) return reduction(at, name);
     }
+    if (is_variable) lex_.fail(fmt::format("{} is a variable, it has no elements", name), "only tensors are indexed");
     lex_.fail_at(at, fmt::format("nothing here is called {}", name), "tensors, axes and symbols are used after they are declared");
   }
 
@@ -469,9 +491,9 @@ class Parser {
         }
       Var v(new_name("a loop variable"));
       lex_.expect("in");
-      Expr begin = expr();
+      const Expr begin = index_expr("a loop's first value");
       lex_.expect("..");
-      Expr end = expr();
+      const Expr end = index_expr("a loop's end");
       bind(v);
       Stmt body = braced();
       unbind(v);
@@ -479,7 +501,8 @@ class Parser {
     }
     if (lex_.accept("if")) {
       Expr condition = expr();
-      if (!condition.type().is_bool()) lex_.fail_at(at, "the condition is not a bool");
+      if (condition.type() != boolean)
+        lex_.fail_at(at, fmt::format("the condition is {}, not bool", to_string(condition.type())), "compare it, as in x != 0");
       Stmt then_body = braced();
       return make_branch(condition, then_body, lex_.accept("else") ? braced() : Stmt());
     }
@@ -502,11 +525,22 @@ class Parser {
     const Tensor tensor = t->second;
     lex_.expect("[");
     std::vector<Expr> indices = list("]");
+    const int lanes = guarded(at, [&] { return check_access(*tensor, indices); });
     lex_.expect("=");
     Expr value = expr();
+    if (value.type().lanes != 1 && value.type().lanes != lanes)
+      lex_.fail_at(at, fmt::format("{} lanes are stored to {} places", value.type().lanes, lanes), "index with a ramp");
     if (value.type().scalar() != tensor.type())
       lex_.fail_at(at, fmt::format("{} is {}, the value is {}", name, to_string(tensor.type()), to_string(value.type())), "cast the value");
     return make_store(tensor, std::move(indices), value);
+  }
+
+  // An expression that has to be an i64.
+  Expr index_expr(std::string_view what) {
+    const Token at = lex_.peek();
+    Expr e = expr();
+    if (e.type() != i64) lex_.fail_at(at, fmt::format("{} is i64, not {}", what, to_string(e.type())), "cast it, as in i64(x)");
+    return e;
   }
 
   Kernel kernel() {
@@ -520,12 +554,18 @@ class Parser {
     tensor_parameters(k.buffers, k.written);
     lex_.expect("grid");
     lex_.expect("[");
-    k.grid = list("]");
+    for (int d = 0; d < 3; ++d) {
+      if (d) lex_.expect(",");
+      k.grid.push_back(index_expr("an extent of the grid"));
+    }
+    lex_.expect("]");
     lex_.expect("block");
     lex_.expect("[");
     for (int d = 0; d < 3; ++d) {
       if (d) lex_.expect(",");
+      const Token at = lex_.peek();
       k.block[d] = lex_.integer("an extent");
+      if (k.block[d] < 1) lex_.fail_at(at, fmt::format("the block's extent {} is {}", d, k.block[d]), "an extent is 1 or more");
     }
     lex_.expect("]");
     lex_.expect("indices");
@@ -545,7 +585,7 @@ class Parser {
   std::map<std::string, std::vector<Var>> scopes_;
   std::map<std::string, Tensor> tensors_;
   std::map<std::string, Combiner> combiners_;
-  std::map<std::string, Expr> reductions_;  // of the definition being read
+  std::vector<Expr> reductions_;  // of the definition being read
   std::vector<Var> declared_symbols_;
   int depth_ = 0;
 };

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "runtime/base/error.h"
+#include "ir/visit.h"
 
 namespace lathe {
 
@@ -13,7 +13,7 @@ bool is_reserved(const std::string& name) {
     std::set<std::string> w = {"function", "out",   "schedule", "combiner", "identity", "kernel",   "grid",  "block",
                                "indices",  "for",   "in",       "if",       "else",     "alloc",    "barrier", "ramp",
                                "broadcast", "true", "false",    "inf",      "nan",      "sum",      "product", "any",
-                               "all",      "argmin", "argmax",  "symbols"};
+                               "all",      "argmin", "argmax",  "workspaces"};
     for (const OpRow& row : op_rows)
       if (row.form == OpForm::call) w.insert(std::string(row.text));
     for (const DTypeRow& row : dtype_rows) w.insert(std::string(row.name));
@@ -85,10 +85,17 @@ std::string print_expr(const Expr& e, Names& names, int outer) {
           text = fmt::format("{}{}", row.text, operand);
           break;
         }
-        case OpForm::infix:
+        case OpForm::infix: {
+          // i64 differences with a constant are kept as sums (make_apply): n - 1 reads back as n + -1.
+          const int64_t* c = a->op == Op::add && e.type() == i64 ? as_constant(a->args[1]) : nullptr;
+          if (c && *c < 0 && *c != INT64_MIN) {
+            text = fmt::format("{} - {}", print_expr(a->args[0], names, row.precedence), -*c);
+            break;
+          }
           text = fmt::format("{} {} {}", print_expr(a->args[0], names, row.precedence), row.text,
                              print_expr(a->args[1], names, row.precedence + 1));
           break;
+        }
       }
       return row.precedence < outer ? "(" + text + ")" : text;
     }
@@ -114,6 +121,27 @@ std::string print_expr(const Expr& e, Names& names, int outer) {
 
 std::string print_tensor(const TensorNode& t, Names& names) {
   return fmt::format("{}: {}[{}]", names.of(t), to_string(t.type), print_list(t.shape, names));
+}
+
+// A combiner reads its operands alone, so their names are its own affair.
+std::string print_combiner(const CombinerNode& c, const std::string& name) {
+  Names names;
+  std::string sides;
+  for (const auto* side : {&c.lhs, &c.rhs}) {
+    std::string part;
+    for (const Var& v : *side) part += fmt::format("{}{}: {}", part.empty() ? "" : ", ", names.of(v), to_string(v.type()));
+    sides += (sides.empty() ? "(" : ", (") + part + ")";
+  }
+  return fmt::format("combiner {}{} = ({}) identity ({})\n", name, sides, print_list(c.result, names),
+                     print_list(c.identity, names));
+}
+
+std::string print_tensors(const std::vector<Tensor>& tensors, const std::vector<bool>& written, Names& names) {
+  std::string text;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    text += fmt::format("{}{}{}", i ? ", " : "", i < written.size() && written[i] ? "out " : "",
+                        print_tensor(*tensors[i], names));
+  return text;
 }
 
 std::string print_symbols(const std::vector<Var>& symbols, Names& names) {
@@ -176,23 +204,21 @@ std::string to_string(const Stmt& s) {
 
 std::string to_string(const Kernel& k) {
   Names names;
-  std::string symbols = print_symbols(k.symbols, names), parameters, indices;
-  for (size_t i = 0; i < k.buffers.size(); ++i)
-    parameters += fmt::format("{}{}{}", i ? ", " : "", k.written[i] ? "out " : "", print_tensor(*k.buffers[i], names));
+  std::string symbols = print_symbols(k.symbols, names), buffers = print_tensors(k.buffers, k.written, names), indices;
   for (int d = 0; d < 3; ++d) indices += (d ? ", " : "") + names.of(k.block_index[d]);
   for (int d = 0; d < 3; ++d) indices += ", " + names.of(k.thread_index[d]);
-  return fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}] {{\n{}}}\n", k.name, symbols, parameters,
+  return fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}] {{\n{}}}\n", k.name, symbols, buffers,
                      print_list(k.grid, names), k.block[0], k.block[1], k.block[2], indices, print(k.body, names, 1));
 }
 
 std::string to_string(const Function& f) {
   std::string text;
-  if (f.body) {
+  if (!f.name.empty()) {
     Names names;
-    std::string symbols = print_symbols(f.symbols, names), parameters;
-    for (size_t i = 0; i < f.arguments.size(); ++i)
-      parameters += fmt::format("{}{}{}", i ? ", " : "", f.is_output[i] ? "out " : "", print_tensor(*f.arguments[i], names));
-    text = fmt::format("function {}{}({}) {{\n{}}}\n", f.name, symbols, parameters, print(f.body, names, 1));
+    std::string symbols = print_symbols(f.symbols, names);
+    text = fmt::format("function {}{}({})", f.name, symbols, print_tensors(f.arguments, f.is_output, names));
+    if (!f.workspaces.empty()) text += fmt::format(" workspaces ({})", print_tensors(f.workspaces, {}, names));
+    text += f.body ? fmt::format(" {{\n{}}}\n", print(f.body, names, 1)) : "\n";
   }
   for (const Kernel& k : f.kernels) text += (text.empty() ? "" : "\n") + to_string(k);
   return text;
@@ -210,36 +236,27 @@ std::string to_string(const Program& p) {
   std::set<const CombinerNode*> declared;
   for (size_t first = 0; first < computed.size();) {
     const DefinitionNode& d = *computed[first]->definition;
-    for (const Expr& e : d.body) {
-      std::function<void(const Expr&)> declare = [&](const Expr& x) {
+    Names inner = names;  // an axis keeps its name, whatever those of other definitions are called
+    for (const Axis& a : d.axes) inner.keep(a.var);
+    for (const Expr& e : d.body)
+      walk(e, [&](const Expr& x) {
         const auto* r = as<ReduceNode>(x);
-        if (!r || is_reserved(r->combiner->name) || !declared.insert(r->combiner.get()).second) return;
-        const CombinerNode& c = *r->combiner;
-        std::string operands;
-        for (const auto* side : {&c.lhs, &c.rhs}) {
-          std::string part;
-          for (const Var& v : *side)
-            part += fmt::format("{}{}: {}", part.empty() ? "" : ", ", names.of(v), to_string(v.type()));
-          operands += (operands.empty() ? "(" : ", (") + part + ")";
-        }
-        text += fmt::format("\ncombiner {}{} = ({}) identity ({})\n", names.of(c), operands, print_list(c.result, names),
-                            print_list(c.identity, names));
-      };
-      std::function<void(const Expr&)> visit = [&](const Expr& x) {
-        declare(x);
-        if (const auto* a = as<ApplyNode>(x)) for (const Expr& y : a->args) visit(y);
-        if (const auto* k = as<CastNode>(x)) visit(k->value);
-      };
-      visit(e);
-    }
+        if (!r) return true;
+        for (const Axis& a : r->axes) inner.keep(a.var);
+        if (is_reserved(r->combiner->name)) return true;
+        const std::string name = names.of(*r->combiner);
+        inner.of(*r->combiner);  // the same name: both know the same ones
+        if (declared.insert(r->combiner.get()).second) text += "\n" + print_combiner(*r->combiner, name);
+        return true;
+      });
     const size_t count = d.body.size();
-    std::string axes = print_axes(d.axes, names);
+    std::string axes = print_axes(d.axes, inner);
     if (count == 1)
-      text += fmt::format("\n{}[{}] = {}\n", names.of(*computed[first]), axes, print(d.body[0], names));
+      text += fmt::format("\n{}[{}] = {}\n", names.of(*computed[first]), axes, print(d.body[0], inner));
     else {
       std::string outputs;
       for (size_t o = 0; o < count; ++o) outputs += (o ? ", " : "") + names.of(*computed[first + o]);
-      text += fmt::format("\n({})[{}] = ({})\n", outputs, axes, print_list(d.body, names));
+      text += fmt::format("\n({})[{}] = ({})\n", outputs, axes, print_list(d.body, inner));
     }
     first += count;
   }

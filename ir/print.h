@@ -17,6 +17,9 @@ class Names {
   std::string of(const Var& v) { return of(v.get(), v.name()); }
   std::string of(const TensorNode& t) { return of(&t, t.name); }
   std::string of(const CombinerNode& c) { return of(&c, c.name); }
+  // From now on `v` is called by its own name and hides whatever had it: the axes of a definition, by which a schedule
+  // calls its loops.
+  void keep(const Var& v) { given_[v.get()] = v.name(); }
 
  private:
   std::string of(const void* node, const std::string& wanted);

@@ -62,6 +62,48 @@ class Order {
   std::map<std::pair<const DefinitionNode*, int>, Tensor> tensors_;
 };
 
+// The variables that an expression may read, and the axes among them by name.
+struct Bound {
+  std::set<const VarNode*> variables;
+  std::map<std::string, const VarNode*> axes;
+  void add(const std::vector<Axis>& list) {
+    for (const Axis& a : list) {
+      variables.insert(a.var.node());
+      axes[a.var.name()] = a.var.node();
+    }
+  }
+};
+
+// Every variable of a definition is an axis in scope or a symbol; every tensor is computed or given.
+void check_body(const std::string& where, const Tensor& t, const std::set<const VarNode*>& symbols,
+                const std::set<const TensorNode*>& given) {
+  std::function<void(const Expr&, const Bound&)> check = [&](const Expr& x, const Bound& bound) {
+    if (const auto* r = as<ReduceNode>(x)) {
+      for (const Axis& a : r->axes) check(a.extent, bound);
+      Bound inner = bound;
+      inner.add(r->axes);
+      for (const Expr& source : r->sources) check(source, inner);
+      return;
+    }
+    if (const auto* v = as<VarNode>(x)) {
+      if (!bound.variables.count(v))
+        throw Error(where, fmt::format("{} reads the variable {}, which no argument's shape binds", t.name(), v->name),
+                    "use the variable in a shape of an argument, or pass it as a tensor");
+      if (auto axis = bound.axes.find(v->name); axis != bound.axes.end() && axis->second != v)
+        throw Error(where, fmt::format("{} reads the symbol {}, and an axis around it is called so too", t.name(), v->name),
+                    "give the axis another name");
+    }
+    if (const auto* load = as<LoadNode>(x); load && !load->tensor->definition && !given.count(load->tensor.get()))
+      throw Error(where, fmt::format("{} reads {}, which is not among the arguments", t.name(), load->tensor->name),
+                  "add it to the list of arguments");
+    for_each_child(x, [&](const Expr& child) { check(child, bound); });
+  };
+  Bound bound{symbols, {}};
+  for (const Axis& a : t->definition->axes) check(a.extent, bound);
+  bound.add(t->definition->axes);
+  for (const Expr& e : t->definition->body) check(e, bound);
+}
+
 }  // namespace
 
 std::vector<Tensor> Program::outputs() const {
@@ -82,7 +124,7 @@ Program make_program(std::string name, std::vector<Tensor> arguments) {
   Program p;
   p.name = std::move(name);
   p.arguments = std::move(arguments);
-  if (p.name.empty() || is_reserved(p.name)) throw Error(where, "\"" + p.name + "\" cannot name a function", "choose another name");
+  check_name(where, p.name, "a function");
   for (size_t i = 0; i < p.arguments.size(); ++i) {
     if (!p.arguments[i]) throw Error(where, fmt::format("argument {} is an empty tensor", i), "make it with placeholder or compute");
     for (size_t j = 0; j < i; ++j)
@@ -94,14 +136,14 @@ Program make_program(std::string name, std::vector<Tensor> arguments) {
   std::set<const VarNode*> symbols;
   std::set<std::string> names;
   auto add_name = [&](const std::string& n, const char* what) {
-    if (is_reserved(n)) throw Error(where, fmt::format("\"{}\" is a word of the language", n), fmt::format("give the {} another name", what));
+    check_name(where, n, what);
     if (!names.insert(n).second)
       throw Error(where, fmt::format("two tensors or symbols are called {}", n), "give each its own name");
   };
   auto add_symbols = [&](const Expr& e) {
     walk(e, [&](const Expr& x) {
       if (const auto* v = as<VarNode>(x); v && symbols.insert(v).second) {
-        add_name(v->name, "symbol");
+        add_name(v->name, "a symbol");
         p.symbols.push_back(Var(v));
       }
       return true;
@@ -113,26 +155,19 @@ Program make_program(std::string name, std::vector<Tensor> arguments) {
   std::set<const TensorNode*> given;
   for (const Tensor& t : p.arguments) {
     given.insert(t.get());
-    if (t.is_placeholder()) add_name(t.name(), "tensor");
+    if (t.is_placeholder()) add_name(t.name(), "a tensor");
+  }
+  for (const Var& v : p.symbols) {
+    bool bound = false;
+    for (const Tensor& t : p.arguments)
+      for (const Expr& extent : t.shape()) bound |= v.same_as(extent);
+    if (!bound)
+      throw Error(where, fmt::format("the symbol {} is no argument's extent by itself", v.name()),
+                  "its value comes from an array's shape: use it alone in one, as in [" + v.name() + "]");
   }
   for (const Tensor& t : p.computed()) {
-    add_name(t.name(), "tensor");
-    std::set<const VarNode*> bound = symbols;
-    for (const Axis& a : t->definition->axes) bound.insert(a.var.node());
-    // Every variable of a body is an axis or a symbol that an argument's shape binds.
-    std::function<void(const Expr&)> check = [&](const Expr& x) {
-      if (const auto* r = as<ReduceNode>(x))
-        for (const Axis& a : r->axes) bound.insert(a.var.node());
-      if (const auto* v = as<VarNode>(x); v && !bound.count(v))
-        throw Error(where, fmt::format("{} reads the variable {}, which no argument's shape binds", t.name(), v->name),
-                    "use the variable in a shape of an argument, or pass it as a tensor");
-      if (const auto* load = as<LoadNode>(x); load && !load->tensor->definition && !given.count(load->tensor.get()))
-        throw Error(where, fmt::format("{} reads {}, which is not among the arguments", t.name(), load->tensor->name),
-                    "add it to the list of arguments");
-      for_each_child(x, check);
-    };
-    for (const Axis& a : t->definition->axes) check(a.extent);
-    for (const Expr& e : t->definition->body) check(e);
+    add_name(t.name(), "a tensor");
+    check_body(where, t, symbols, given);
   }
   return p;
 }

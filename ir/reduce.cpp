@@ -3,16 +3,21 @@
 
 #include <limits>
 
-#include "ir/expr.h"
+#include "ir/tensor.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
 namespace lathe {
 
-Combiner make_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> rhs, std::vector<Expr> result,
-                       std::vector<Expr> identity) {
+namespace {
+
+Combiner checked_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> rhs, std::vector<Expr> result,
+                          std::vector<Expr> identity) {
   const std::string where = "combiner " + name;
   const size_t n = lhs.size();
+  for (const auto* list : {&result, &identity})
+    for (const Expr& e : *list)
+      if (!e.defined()) throw Error(where, "a result or an identity is an empty expression", "give each a value");
   if (n == 0 || rhs.size() != n || result.size() != n || identity.size() != n)
     throw Error(where,
                 fmt::format("{} left operands, {} right ones, {} results, {} identities", n, rhs.size(), result.size(),
@@ -32,7 +37,10 @@ Combiner make_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> 
         if (lhs[j].node() == v || rhs[j].node() == v) return false;
       return true;
     });
-    if (foreign || has_load(result[i]) || uses_any(identity[i], [](const VarNode*) { return true; }))
+    const bool literal = as<IntegerNode>(identity[i]) || as<RealNode>(identity[i]);
+    if (!literal)
+      throw Error(where, fmt::format("the identity of component {} is not a constant", i), "write a number");
+    if (foreign || has_load(result[i]) || has_reduce(result[i]))
       throw Error(where, fmt::format("component {} reads something other than the operands", i),
                   "a combiner is a function of its two operands alone");
   }
@@ -44,8 +52,6 @@ Combiner make_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> 
   node->identity = std::move(identity);
   return node;
 }
-
-namespace {
 
 double infinity() { return std::numeric_limits<double>::infinity(); }
 
@@ -72,18 +78,26 @@ Combiner make_arg_combiner(const std::string& name, Op better, DType index, DTyp
   // Keep the left one: it is NaN and the right one is no earlier NaN, or it is better, or as good and not later.
   Expr keep = make_apply(better, {lv, rv}) || (lv == rv && li < ri);
   if (value.is_float()) keep = select(is_nan(lv), !is_nan(rv) || li < ri, !is_nan(rv) && keep);
-  return make_combiner(name, {li, lv}, {ri, rv}, {select(keep, li, ri), select(keep, lv, rv)},
+  return checked_combiner(name, {li, lv}, {ri, rv}, {select(keep, li, ri), select(keep, lv, rv)},
                        {highest(index), better == Op::gt ? lowest(value) : highest(value)});
 }
 
 }  // namespace
+
+Combiner make_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> rhs, std::vector<Expr> result,
+                       std::vector<Expr> identity) {
+  check_name("combiner " + name, name, "a combiner");  // the built-in names mean the built-in combiners
+  for (const auto* side : {&lhs, &rhs})
+    for (const Var& v : *side) check_name("combiner " + name, v.name(), "an operand");
+  return checked_combiner(std::move(name), std::move(lhs), std::move(rhs), std::move(result), std::move(identity));
+}
 
 Combiner builtin_combiner(std::string_view name, const std::vector<DType>& types) {
   const std::string n(name);
   auto simple = [&](Op op, Expr identity) -> Combiner {
     if (types.size() != 1) return {};
     Var l("l", types[0]), r("r", types[0]);
-    return make_combiner(n, {l}, {r}, {make_apply(op, {l, r})}, {identity});
+    return checked_combiner(n, {l}, {r}, {make_apply(op, {l, r})}, {identity});
   };
   if (types.empty()) return {};
   const DType t = types[0];
@@ -101,6 +115,7 @@ Combiner builtin_combiner(std::string_view name, const std::vector<DType>& types
 Expr make_reduce(Combiner combiner, std::vector<Expr> sources, std::vector<Axis> axes, int index) {
   const std::string where = combiner->name + "(…)";
   if (axes.empty()) throw Error(where, "there is no axis to reduce over", "name one, as in sum(x, k)");
+  for (const Axis& axis : axes) check_extent(fmt::format("{}, axis {}", where, axis.var.name()), axis.extent);
   if (sources.size() != combiner->lhs.size())
     throw Error(where, fmt::format("{} sources for a combiner of {} components", sources.size(), combiner->lhs.size()),
                 "give one source per component");

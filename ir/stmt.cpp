@@ -45,6 +45,9 @@ Stmt make_branch(Expr condition, Stmt then_body, Stmt else_body) {
 Stmt make_store(Tensor tensor, std::vector<Expr> indices, Expr value) {
   const DType element = tensor.type(), given = value.type().scalar();
   LATHE_CHECK(element == given, fmt::format("store of {} into {} {}", to_string(given), to_string(element), tensor.name()));
+  const int lanes = check_access(*tensor, indices), given_lanes = value.type().lanes;
+  LATHE_CHECK(given_lanes == 1 || given_lanes == lanes,
+              fmt::format("store of {} lanes to {} places of {}", given_lanes, lanes, tensor.name()));
   return new StoreNode(std::move(tensor), std::move(indices), std::move(value));
 }
 

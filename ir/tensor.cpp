@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <set>
 
+#include "ir/equal.h"
+#include "ir/print.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
@@ -23,10 +26,14 @@ void TensorNode::destroy(const TensorNode* node) { delete node; }
 
 namespace {
 
-bool is_identifier(const std::string& name) {
-  if (name.empty() || !(std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_')) return false;
-  for (char c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
+// Are these components of one reduction: one combiner over the same axes, and equal sources?
+bool same_reduction(const ReduceNode& a, const ReduceNode& b) {
+  if (&a == &b) return true;
+  if (!a.combiner.same_as(b.combiner) || a.axes.size() != b.axes.size()) return false;
+  for (size_t i = 0; i < a.axes.size(); ++i)
+    if (!a.axes[i].var.same_as(b.axes[i].var) || !equal(a.axes[i].extent, b.axes[i].extent)) return false;
+  for (size_t i = 0; i < a.sources.size(); ++i)
+    if (!equal(a.sources[i], b.sources[i])) return false;
   return true;
 }
 
@@ -37,18 +44,14 @@ void check_reductions(const std::string& where, const std::vector<Expr>& body) {
     walk(e, [&](const Expr& x) {
       const auto* r = as<ReduceNode>(x);
       if (!r) return true;
-      const bool same = first && (first == r || (first->combiner.same_as(r->combiner) &&
-                                                 first->axes.size() == r->axes.size() &&
-                                                 (r->axes.empty() || first->axes[0].var.same_as(r->axes[0].var))));
+      const bool same = first && same_reduction(*first, *r);
       if (first && !same)
         throw Error(where, "the body has more than one reduction", "compute one of them as a tensor of its own");
-      for (const Expr& source : r->sources)
-        walk(source, [&](const Expr& inner) {
-          if (as<ReduceNode>(inner))
-            throw Error(where, "a reduction stands inside another one",
-                        "compute the inner one as a tensor of its own, or reduce over several axes at once");
-          return true;
-        });
+      for_each_child(x, [&](const Expr& inner) {
+        if (has_reduce(inner))
+          throw Error(where, "a reduction stands inside another one",
+                      "compute the inner one as a tensor of its own, or reduce over several axes at once");
+      });
       if (!first) first = r;
       return false;
     });
@@ -88,23 +91,54 @@ Tensor make_tensor(std::string name, DType type, std::vector<Expr> shape, Defini
   return Tensor(node);
 }
 
+void check_extent(const std::string& where, const Expr& extent) {
+  if (!extent.defined() || extent.type() != i64)
+    throw Error(where, fmt::format("the extent {} is not an i64", extent.defined() ? to_string(extent) : "(empty)"),
+                "use whole numbers and `Var`s");
+  if (const int64_t* e = as_constant(extent); e && *e < 0)
+    throw Error(where, fmt::format("the extent is {}", *e), "an extent is 0 or more");
+}
+
+int check_access(const TensorNode& tensor, const std::vector<Expr>& indices) {
+  const std::string where = fmt::format("{}[…]", tensor.name);
+  if (indices.size() != tensor.shape.size())
+    throw Error(where, fmt::format("{} indices for a tensor of rank {}", indices.size(), tensor.shape.size()),
+                "give one index per dimension");
+  int lanes = 1;
+  for (const Expr& index : indices) {
+    if (!index.defined() || !index.type().is_int())
+      throw Error(where, "an index is not an integer", "cast it, as in i64(x)");
+    if (index.type().lanes == 1) continue;
+    if (lanes != 1 && lanes != index.type().lanes)
+      throw Error(where, fmt::format("indices of {} and of {} lanes", lanes, index.type().lanes),
+                  "vectors among the indices have one length");
+    lanes = index.type().lanes;
+  }
+  return lanes;
+}
+
+void check_name(const std::string& where, const std::string& name, const std::string& what) {
+  bool fits = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
+  for (char c : name) fits &= std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  if (!fits) throw Error(where, fmt::format("\"{}\" cannot name {}", name, what), "a name is letters, digits and _");
+  if (is_reserved(name)) throw Error(where, fmt::format("\"{}\" is a word of the language", name), "choose another name");
+}
+
 namespace {
 
 void check_shape(const std::string& name, const std::vector<Expr>& shape) {
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (!shape[d].defined() || shape[d].type() != i64 || has_load(shape[d]))
-      throw Error("tensor " + name, fmt::format("extent {} of the shape is not an i64 expression of shape symbols", d),
-                  "use numbers and `Var`s");
-    if (const int64_t* extent = as_constant(shape[d]); extent && *extent < 0)
-      throw Error("tensor " + name, fmt::format("extent {} of the shape is {}", d, *extent), "an extent is 0 or more");
+    const std::string where = fmt::format("tensor {}, extent {}", name, d);
+    check_extent(where, shape[d]);
+    if (has_load(shape[d]) || has_reduce(shape[d]))
+      throw Error(where, "the extent depends on the elements of a tensor", "use numbers and `Var`s");
   }
 }
 
 }  // namespace
 
 Tensor placeholder(std::vector<Expr> shape, DType type, std::string name) {
-  if (!is_identifier(name))
-    throw Error("placeholder", fmt::format("\"{}\" is not a name", name), "a name is letters, digits and _");
+  check_name("placeholder", name, "a tensor");
   check_shape(name, shape);
   return make_tensor(std::move(name), type, std::move(shape));
 }
@@ -113,9 +147,7 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
                                   const std::function<std::vector<Expr>(const std::vector<Expr>&)>& body,
                                   std::vector<std::string> names, std::vector<std::string> axis_names) {
   if (names.empty()) throw Error("compute", "no names for the results", "name each component");
-  for (const std::string& name : names)
-    if (!is_identifier(name))
-      throw Error("compute", fmt::format("\"{}\" is not a name", name), "a name is letters, digits and _");
+  for (const std::string& name : names) check_name("compute", name, "a tensor");
   check_shape(names[0], shape);
   auto* definition = new DefinitionNode;
   Definition owner(definition);
@@ -123,8 +155,7 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
   for (size_t d = 0; d < shape.size(); ++d) {
     static constexpr const char* usual[] = {"i", "j", "k", "l", "m", "n"};
     std::string axis_name = d < axis_names.size() ? axis_names[d] : d < 6 ? usual[d] : fmt::format("i{}", d);
-    if (!is_identifier(axis_name))
-      throw Error("compute " + names[0], fmt::format("\"{}\" is not a name", axis_name), "a name is letters, digits and _");
+    check_name("compute " + names[0], axis_name, "an axis");
     definition->axes.push_back({Var(std::move(axis_name)), shape[d]});
     indices.push_back(definition->axes.back().var);
   }
@@ -134,8 +165,12 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
     throw Error("compute " + names[0],
                 fmt::format("the body gives {} values for {} names", definition->body.size(), names.size()),
                 "name each component");
-  for (const Expr& e : definition->body)
+  for (const Expr& e : definition->body) {
     if (!e.defined()) throw Error("compute " + names[0], "the body gives an empty expression", "return a value");
+    if (e.type().lanes != 1)
+      throw Error("compute " + names[0], fmt::format("the body gives a vector, {}", to_string(e.type())),
+                  "a body gives one element; vectorize the loop in a schedule");
+  }
   check_reductions("compute " + names[0], definition->body);
 
   // A schedule names a loop by stage and axis, so the names within one stage differ: a reduction axis that is called
@@ -151,10 +186,12 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
       return !reduction;
     });
   if (reduction)
-    for (const Axis& a : reduction->axes)
+    for (const Axis& a : reduction->axes) {
+      check_name("compute " + names[0], a.var.name(), "an axis");
       if (!axis_seen.insert(a.var.name()).second)
         throw Error("compute " + names[0], fmt::format("a reduction axis and another axis are both called {}", a.var.name()),
                     "give the reduction axis another name");
+    }
 
   std::vector<Tensor> result;
   for (size_t o = 0; o < names.size(); ++o)

@@ -81,6 +81,12 @@ struct arity_of<R (C::*)(A...)> : std::integral_constant<size_t, sizeof...(A)> {
 void check_arity(size_t parameters, size_t rank, const std::string& name);
 }  // namespace detail
 
+// Throws Error unless `indices` are one integer a dimension, all scalars or vectors of one length; gives the length.
+int check_access(const TensorNode& tensor, const std::vector<Expr>& indices);
+
+// Throws Error unless `name` is letters, digits and _, and no word of the language. `what` says what it names.
+void check_name(const std::string& where, const std::string& name, const std::string& what);
+
 // compute({m, n}, [&](Expr i, Expr j) { return A(i, j) + 1.0f; }, "B")
 template <class F>
 Tensor compute(std::vector<Expr> shape, F body, std::string name, std::vector<std::string> axis_names = {}) {

@@ -190,13 +190,16 @@ bool uses(const Expr& e, const Var& v) {
   return uses_any(e, [&](const VarNode* x) { return x == v.node(); });
 }
 
-bool has_load(const Expr& e) {
+static bool has_kind(const Expr& e, ExprKind kind) {
   bool found = false;
   walk(e, [&](const Expr& x) {
-    found |= x->kind == ExprKind::load;
+    found |= x->kind == kind;
     return !found;
   });
   return found;
 }
+
+bool has_load(const Expr& e) { return has_kind(e, ExprKind::load); }
+bool has_reduce(const Expr& e) { return has_kind(e, ExprKind::reduce); }
 
 }  // namespace lathe

@@ -32,7 +32,8 @@ Stmt substitute(const Stmt& s, const Substitution& map);
 bool uses(const Expr& e, const Var& v);
 bool uses_any(const Expr& e, const std::function<bool(const VarNode*)>& is_one);
 
-// Is there a tensor read, or a branch that guards one, in `e`?
+// Is there a tensor read in `e`? A reduction?
 bool has_load(const Expr& e);
+bool has_reduce(const Expr& e);
 
 }  // namespace lathe
