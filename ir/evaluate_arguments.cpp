@@ -117,14 +117,21 @@ void EvaluatedArguments::check(const Entry& e, const BufferView& view, State& st
   if (!view.data && !empty) throw Error(where, "the array has no memory", "point it at the elements");
 }
 
+bool EvaluatedArguments::has(const Tensor& t) const {
+  for (const auto* entries : {&arguments_, &temporaries_})
+    for (const Entry& e : *entries)
+      if (e.tensor.same_as(t)) return true;
+  return false;
+}
+
 Memory* EvaluatedArguments::find(const Tensor& t) {
+  Memory* called_so = nullptr;
   for (auto* entries : {&arguments_, &temporaries_})
-    for (Entry& e : *entries)
+    for (Entry& e : *entries) {
       if (e.tensor.same_as(t)) return &e.memory;
-  for (auto* entries : {&arguments_, &temporaries_})
-    for (Entry& e : *entries)
-      if (e.tensor.name() == t.name()) return &e.memory;
-  return nullptr;
+      if (e.tensor.name() == t.name()) called_so = &e.memory;
+    }
+  return called_so;
 }
 
 void allocate(Storage& storage, Memory& memory, std::vector<int64_t> shape, const std::string& where) {

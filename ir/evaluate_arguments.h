@@ -20,7 +20,9 @@ class EvaluatedArguments {
   // Binds the symbols in `state`, checks every argument, makes memory for the temporaries. Throws Error.
   void bind(std::span<const BufferView> views, State& state);
 
-  // The memory behind an argument or temporary of that name, null when there is none.
+  // Is `t` itself an argument or temporary?
+  bool has(const Tensor& t) const;
+  // The memory behind the argument or temporary that is `t` or is called so, null when there is none.
   Memory* find(const Tensor& t);
 
  private:

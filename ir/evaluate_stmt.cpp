@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
 #include "ir/evaluate.h"
 #include "ir/evaluate_arguments.h"
+#include "ir/visit.h"
 #include "runtime/base/error.h"
 
 namespace lathe {
@@ -236,6 +238,25 @@ class Interpreter {
   std::vector<Lane> lanes_;
 };
 
+// The tensors of `body` that are neither the function's own nor allocated in it.
+void add_stand_ins(const Stmt& body, EvaluatedArguments& arguments, std::vector<Tensor>& result) {
+  std::set<const TensorNode*> seen;
+  auto add = [&](const Ref<TensorNode>& t) {
+    if (seen.insert(t.get()).second && !arguments.has(t)) result.emplace_back(t);
+  };
+  walk(
+      body,
+      [&](const Stmt& s) {
+        if (const auto* a = as<AllocNode>(s)) seen.insert(a->tensor.get());
+        if (const auto* st = as<StoreNode>(s)) add(st->tensor);
+        return true;
+      },
+      [&](const Expr& e) {
+        if (const auto* load = as<LoadNode>(e)) add(load->tensor);
+        return true;
+      });
+}
+
 // A kernel as loops over its work-groups and work-items.
 Stmt as_loops(const Kernel& k) {
   Stmt body = k.body;
@@ -256,43 +277,45 @@ void evaluate(const Function& function, std::span<const BufferView> views) {
   for (const Tensor& t : function.workspaces) arguments.add_temporary(t);
 
   std::vector<Exec> parts;
-  if (function.body) parts.push_back(compile(function.body, compiler));
+  std::vector<Tensor> stand_ins;  // flat tensors and kernels' buffers, called like the function's tensors
+  if (function.body) {
+    parts.push_back(compile(function.body, compiler));
+    add_stand_ins(function.body, arguments, stand_ins);
+  }
   for (const Kernel& k : function.kernels) {
     parts.push_back(compile(as_loops(k), compiler));
-    for (const Tensor& t : k.buffers)
-      for (const Expr& extent : t.shape()) compiler.compile(extent);
+    stand_ins.insert(stand_ins.end(), k.buffers.begin(), k.buffers.end());
     for (const Var& v : k.symbols) compiler.slot(v.node());
   }
+  for (const Tensor& t : stand_ins)
+    for (const Expr& extent : t.shape()) compiler.compile(extent);
   State state = compiler.make_state();
   arguments.bind(views, state);
   for (size_t i = 0; i < function.arguments.size(); ++i)
     if (function.is_output[i]) mark_unwritten(compiler.storage(function.arguments[i]));
   for (const Tensor& t : function.workspaces) mark_unwritten(compiler.storage(t));
 
-  // Kernels have tensors and symbols of their own, called like the function's.
-  for (const Kernel& k : function.kernels) {
+  for (const Kernel& k : function.kernels)
     for (const Var& v : k.symbols)
       for (const Var& outer : function.symbols)
         if (outer.name() == v.name())
           state.integers[compiler.slot(v.node())] = state.integers[compiler.slot(outer.node())];
-    for (const Tensor& t : k.buffers) {
-      Storage& storage = compiler.storage(t);
-      storage.memory = arguments.find(t);
-      if (!storage.memory)
-        throw Error(compiler.where(), fmt::format("kernel {} takes {}, which is no argument or workspace", k.name, t.name()),
-                    "name a kernel's buffers like the function's");
-      storage.shape.clear();
-      int64_t elements = 1;
-      for (const Expr& extent : t.shape()) {
-        storage.shape.push_back(compiler.compile(extent)->integer(state));
-        elements *= storage.shape.back();
-      }
-      if (elements != storage.memory->elements)
-        throw Error(compiler.where(),
-                    fmt::format("kernel {} takes {} elements of {}, which has {}", k.name, elements, t.name(),
-                                storage.memory->elements),
-                    "a kernel's buffer holds the same elements as the function's");
+  for (const Tensor& t : stand_ins) {
+    Storage& storage = compiler.storage(t);
+    storage.memory = arguments.find(t);
+    if (!storage.memory)
+      throw Error(compiler.where(), fmt::format("{} is no argument, workspace or allocation", t.name()),
+                  "name the tensor of a kernel like the function's");
+    storage.shape.clear();
+    int64_t elements = 1;
+    for (const Expr& extent : t.shape()) {
+      storage.shape.push_back(compiler.compile(extent)->integer(state));
+      elements *= storage.shape.back();
     }
+    if (elements != storage.memory->elements)
+      throw Error(compiler.where(), fmt::format("{} has {} elements, {} of them are accessed", t.name(),
+                                                storage.memory->elements, elements),
+                  "a kernel's tensor holds the same elements as the function's");
   }
   Interpreter interpreter(compiler.where());
   for (const Exec& part : parts) interpreter.run(part, state);
