@@ -15,7 +15,8 @@ struct Stream::Handle {
   ~Handle() {
     if (!owned) return;
     device->scratch.trim(stream, [this](void* idle) { device->release(idle); });
-    if (device->hip->hipSetDevice(device->ordinal) == hipSuccess) (void)device->hip->hipStreamDestroy(stream);
+    (void)device->hip->hipSetDevice(device->ordinal);
+    (void)device->hip->hipStreamDestroy(stream);
   }
 };
 
