@@ -9,7 +9,7 @@ namespace lathe {
 namespace {
 
 // One definition, ready to run.
-struct Stage {
+struct Nest {
   struct Loop {
     size_t slot;
     const Code* extent;
@@ -49,24 +49,24 @@ void evaluate(const Program& program, std::span<const BufferView> views) {
   ExprCompiler compiler(fmt::format("evaluate({})", program.name));
   EvaluatedArguments arguments(compiler, program.arguments, program.symbols);
   const std::vector<Tensor> computed = program.computed();
-  std::vector<Stage> stages;
+  std::vector<Nest> nests;
   for (size_t first = 0; first < computed.size();) {
     const DefinitionNode& d = *computed[first]->definition;
     compiler.begin_definition();
-    Stage stage;
-    for (const Axis& a : d.axes) stage.loops.push_back({compiler.slot(a.var.node()), compiler.compile(a.extent)});
+    Nest nest;
+    for (const Axis& a : d.axes) nest.loops.push_back({compiler.slot(a.var.node()), compiler.compile(a.extent)});
     for (size_t o = 0; o < d.body.size(); ++o) {
       const Tensor& t = computed[first + o];
       arguments.add_temporary(t);
-      stage.outputs.push_back({&compiler.storage(t), compiler.compile(d.body[o]), t.type().is_float()});
+      nest.outputs.push_back({&compiler.storage(t), compiler.compile(d.body[o]), t.type().is_float()});
     }
-    stages.push_back(std::move(stage));
+    nests.push_back(std::move(nest));
     first += d.body.size();
   }
 
   State state = compiler.make_state();
   arguments.bind(views, state);
-  for (Stage& stage : stages) stage.run(state);
+  for (Nest& nest : nests) nest.run(state);
 }
 
 }  // namespace lathe

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <set>
 
 #include "ir/print.h"
@@ -11,14 +10,13 @@
 
 namespace lathe {
 
-std::string_view to_string(Stage stage) {
-  switch (stage) {
-    case Stage::looped: return "looped";
-    case Stage::bound: return "bound";
-    case Stage::vectorized: return "vectorized";
-    case Stage::unrolled: return "unrolled";
-    case Stage::flat: return "flat";
-    case Stage::kernels: return "kernels";
+std::string_view to_string(Form form) {
+  switch (form) {
+    case Form::looped: return "looped";
+    case Form::kernels: return "kernels";
+    case Form::vectorized: return "vectorized";
+    case Form::unrolled: return "unrolled";
+    case Form::flat: return "flat";
   }
   return "?";
 }
@@ -32,7 +30,7 @@ std::string first_line(const Stmt& s) {
 
 class Verifier {
  public:
-  Verifier(Stage stage, std::string place) : stage_(stage), place_(std::move(place)) {}
+  Verifier(Form form, std::string place) : form_(form), place_(std::move(place)) {}
 
   void bind(const Var& v) {
     if (!v.defined()) return fail("a variable is empty");
@@ -42,8 +40,15 @@ class Verifier {
     bind(v);
     if (v.defined()) divergent_.insert(v.node());
   }
-  void add_global(const Tensor& t, bool may_store) {
-    if (add_tensor(t, may_store)) global_names_.emplace(t.name(), may_store);
+  bool add_tensor(const Tensor& t, bool may_store) {
+    if (!t) {
+      fail("a tensor is empty");
+      return false;
+    }
+    for (const Expr& extent : t.shape()) check(extent);
+    if (!tensors_.insert(t.get()).second) fail(fmt::format("the tensor {} stands twice", t.name()));
+    if (may_store) stored_.insert(t.get());
+    return true;
   }
 
   void check(const Expr& e) {
@@ -51,7 +56,7 @@ class Verifier {
     if (const auto* v = as<VarNode>(e); v && !variables_.count(v))
       fail(fmt::format("{} is used outside of what binds it", v->name));
     if (e->kind == ExprKind::reduce) return fail("a reduction is left: " + to_string(e));
-    if (e.type().lanes != 1 && stage_ < Stage::vectorized) fail("a vector before vectorization: " + to_string(e));
+    if (e.type().lanes != 1 && form_ < Form::vectorized) fail("a vector before vectorization: " + to_string(e));
     if (const auto* load = as<LoadNode>(e)) {
       check_access(*load->tensor, load->indices, to_string(e));
       if (load->type.scalar() != load->tensor->type)
@@ -82,7 +87,7 @@ class Verifier {
         for (const Expr& i : st->indices) check(i);
         check(st->value);
         check_access(*st->tensor, st->indices, st->tensor.name());
-        if (is_known(*st->tensor) && !may_store(*st->tensor))
+        if (tensors_.count(st->tensor.get()) && !stored_.count(st->tensor.get()))
           fail(fmt::format("{} is an input and is stored to", st->tensor.name()));
         if (st->value.type().scalar() != st->tensor.type())
           fail(fmt::format("{} is stored into {}", to_string(st->value.type()), to_string(st->tensor.type())));
@@ -110,53 +115,33 @@ class Verifier {
   std::vector<std::string> found;
 
  private:
-  bool add_tensor(const Tensor& t, bool may_store) {
-    if (!t) {
-      fail("a tensor is empty");
-      return false;
-    }
-    for (const Expr& extent : t.shape()) check(extent);
-    if (!tensors_.insert(t.get()).second) fail(fmt::format("the tensor {} stands twice", t.name()));
-    if (may_store) stored_.insert(t.get());
-    return true;
-  }
-
   void fail(const std::string& what) {
     found.push_back(fmt::format("{}: {}", current_ ? first_line(current_) : place_, what));
   }
 
   void check_access(const TensorNode& t, const std::vector<Expr>& indices, const std::string& text) {
-    if (!is_known(t)) fail(fmt::format("{} is used outside of its allocation", t.name));
+    if (!tensors_.count(&t)) fail(fmt::format("{} is used outside of its allocation", t.name));
     if (indices.size() != t.shape.size())
       fail(fmt::format("{} has {} indices, the tensor has {} extents", text, indices.size(), t.shape.size()));
-    if (stage_ >= Stage::flat && indices.size() != 1) fail(fmt::format("{} has {} indices after flattening", text, indices.size()));
+    if (form_ >= Form::flat && indices.size() != 1) fail(fmt::format("{} has {} indices after flattening", text, indices.size()));
     for (const Expr& i : indices)
       if (i.defined() && !i.type().is_int()) fail(fmt::format("{} has an index of type {}", text, to_string(i.type())));
   }
-
-  // Flattening makes tensors of one extent that stand for the function's of the same name.
-  bool is_stand_in(const TensorNode& t) const {
-    return stage_ >= Stage::flat && t.shape.size() == 1 && global_names_.count(t.name);
-  }
-  bool is_known(const TensorNode& t) const { return tensors_.count(&t) || is_stand_in(t); }
-  bool may_store(const TensorNode& t) const { return tensors_.count(&t) ? stored_.count(&t) : global_names_.at(t.name); }
 
   void check_loop(const LoopNode& l) {
     check(l.begin);
     check(l.end);
     for (const Expr& e : {l.begin, l.end})
       if (e.type() != i64) fail(fmt::format("a loop bound is {}, not i64", to_string(e.type())));
-    if (stage_ >= Stage::vectorized && l.loop == LoopKind::vectorized) fail("a vectorized loop is left");
-    if (stage_ >= Stage::unrolled && l.loop == LoopKind::unrolled) fail("an unrolled loop is left");
+    if (form_ >= Form::vectorized && l.loop == LoopKind::vectorized) fail("a vectorized loop is left");
+    if (form_ >= Form::unrolled && l.loop == LoopKind::unrolled) fail("an unrolled loop is left");
     bool fresh = false;
     if (is_bound(l.loop)) {
-      if (stage_ >= Stage::kernels) fail("a bound loop is left inside a kernel");
+      if (form_ >= Form::kernels) fail("a bound loop is left inside a kernel");
       fresh = indices_.insert(l.loop).second;
-      if (stage_ >= Stage::bound) {
-        if (!fresh) fail(fmt::format("{} is bound twice", to_string(l.loop)));
-        if (!is_constant(l.begin, 0)) fail("a bound loop does not start at 0");
-        if (is_thread(l.loop) && !as_constant(l.end)) fail("the extent of a thread loop is not a number");
-      }
+      if (!fresh) fail(fmt::format("{} is bound twice", to_string(l.loop)));
+      if (!is_constant(l.begin, 0)) fail("a bound loop does not start at 0");
+      if (is_thread(l.loop) && !as_constant(l.end)) fail("the extent of a thread loop is not a number");
     }
     // Lanes of a vectorized loop are no work-items, but a barrier makes no sense among them.
     const bool bounds_differ = !is_thread(l.loop) && (is_divergent(l.begin) || is_divergent(l.end));
@@ -184,12 +169,11 @@ class Verifier {
     return found_one;
   }
 
-  Stage stage_;
+  Form form_;
   std::string place_;  // the function or kernel
   Stmt current_;       // the innermost statement
   std::set<const VarNode*> variables_, divergent_;
   std::set<const TensorNode*> tensors_, stored_, private_;
-  std::map<std::string, bool> global_names_;  // of arguments and workspaces; may they be stored to?
   std::set<LoopKind> indices_;  // of the bound loops around
   int divergence_ = 0;          // conditions and loops around that work-items may see differently
 };
@@ -198,10 +182,10 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
-std::vector<std::string> violations(const Kernel& k) {
-  Verifier v(Stage::kernels, "kernel " + k.name);
+std::vector<std::string> violations(const Kernel& k, Form form) {
+  Verifier v(form, "kernel " + k.name);
   for (const Var& s : k.symbols) v.bind(s);
-  for (size_t i = 0; i < k.buffers.size(); ++i) v.add_global(k.buffers[i], i < k.written.size() && k.written[i]);
+  for (size_t i = 0; i < k.buffers.size(); ++i) v.add_tensor(k.buffers[i], i < k.written.size() && k.written[i]);
   if (k.written.size() != k.buffers.size())
     v.found.push_back(fmt::format("kernel {}: {} flags for {} buffers", k.name, k.written.size(), k.buffers.size()));
   if (k.grid.size() != 3) v.found.push_back(fmt::format("kernel {}: {} grid extents", k.name, k.grid.size()));
@@ -216,17 +200,17 @@ std::vector<std::string> violations(const Kernel& k) {
 
 }  // namespace
 
-std::vector<std::string> violations(const Function& f, Stage stage) {
+std::vector<std::string> violations(const Function& f, Form form) {
   std::vector<std::string> all;
-  if (stage == Stage::kernels) {
+  if (form >= Form::kernels) {
     if (f.body) all.push_back(fmt::format("function {}: a body is left beside the kernels", f.name));
-    for (const Kernel& k : f.kernels) append(all, violations(k));
+    for (const Kernel& k : f.kernels) append(all, violations(k, form));
     return all;
   }
-  Verifier v(stage, "function " + f.name);
+  Verifier v(form, "function " + f.name);
   for (const Var& s : f.symbols) v.bind(s);
-  for (size_t i = 0; i < f.arguments.size(); ++i) v.add_global(f.arguments[i], i < f.is_output.size() && f.is_output[i]);
-  for (const Tensor& t : f.workspaces) v.add_global(t, true);
+  for (size_t i = 0; i < f.arguments.size(); ++i) v.add_tensor(f.arguments[i], i < f.is_output.size() && f.is_output[i]);
+  for (const Tensor& t : f.workspaces) v.add_tensor(t, true);
   if (f.is_output.size() != f.arguments.size())
     v.found.push_back(fmt::format("function {}: {} flags for {} arguments", f.name, f.is_output.size(), f.arguments.size()));
   if (!f.kernels.empty()) v.found.push_back(fmt::format("function {}: it has kernels already", f.name));
@@ -235,10 +219,10 @@ std::vector<std::string> violations(const Function& f, Stage stage) {
   return all;
 }
 
-void verify(const Function& f, Stage stage, std::string_view after) {
-  const std::vector<std::string> found = violations(f, stage);
+void verify(const Function& f, Form form, std::string_view after) {
+  const std::vector<std::string> found = violations(f, form);
   if (found.empty()) return;
-  std::string text = fmt::format("after {}, stage {}:\n", after, to_string(stage));
+  std::string text = fmt::format("after {}, form {}:\n", after, to_string(form));
   for (const std::string& line : found) text += "  " + line + "\n";
   LATHE_CHECK(found.empty(), text + to_string(f));
 }
