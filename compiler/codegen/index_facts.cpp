@@ -52,9 +52,9 @@ void IndexFacts::bind(const VarNode* var, IndexRange range, int64_t multiple) {
 
 IndexRange IndexFacts::range(const Expr& e, bool no_wrap) {
   auto& known = ranges_[no_wrap];
-  if (auto it = known.find(e.get()); it != known.end()) return it->second;
+  if (auto it = known.find(e.get()); it != known.end()) return it->second.second;
   const IndexRange result = compute_range(e, no_wrap);
-  known.emplace(e.get(), result);
+  known.emplace(e.get(), std::pair(e, result));
   return result;
 }
 
@@ -129,9 +129,9 @@ IndexRange IndexFacts::compute_range(const Expr& e, bool no_wrap) {
 }
 
 int64_t IndexFacts::multiple(const Expr& e) {
-  if (auto it = multiples_.find(e.get()); it != multiples_.end()) return it->second;
+  if (auto it = multiples_.find(e.get()); it != multiples_.end()) return it->second.second;
   const int64_t result = compute_multiple(e);
-  multiples_.emplace(e.get(), result);
+  multiples_.emplace(e.get(), std::pair(e, result));
   return result;
 }
 

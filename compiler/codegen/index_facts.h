@@ -36,9 +36,12 @@ class IndexFacts {
     int64_t multiple;
   };
   std::unordered_map<const VarNode*, Bound> bound_;
-  // Expressions are shared nodes: without these, a chain of shared sums takes exponential time.
-  std::unordered_map<const ExprNode*, IndexRange> ranges_[2];
-  std::unordered_map<const ExprNode*, int64_t> multiples_;
+  // Expressions are shared nodes: without these, a chain of shared sums takes exponential time. Each entry keeps its
+  // node alive, so that no other can come to stand at the same address.
+  template <class T>
+  using Memo = std::unordered_map<const ExprNode*, std::pair<Expr, T>>;
+  Memo<IndexRange> ranges_[2];
+  Memo<int64_t> multiples_;
 };
 
 }  // namespace lathe

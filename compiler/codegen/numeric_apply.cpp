@@ -212,6 +212,16 @@ Value* narrow_fma(Builder& ir, llvm::ArrayRef<Value*> x) {
   return ir.CreateSelect(ir.CreateAnd(even, inexact), odd, sum);
 }
 
+// bf16 -> f32 by moving bits. InstCombine narrows fptrunc(frem(fpext, fpext)) to a frem of bfloat, which the backend
+// cannot lower ("no libcall available for frem"); it does not see through this.
+Value* widen_bits(Builder& ir, Value* value) {
+  Type* t = value->getType();
+  Value* bits = ir.CreateZExt(ir.CreateBitCast(value, t->getWithNewType(ir.getInt16Ty())),
+                              t->getWithNewType(ir.getInt32Ty()));
+  bits = ir.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16));
+  return ir.CreateBitCast(bits, t->getWithNewType(ir.getFloatTy()));
+}
+
 // The type in which an operator on `type` is computed before one rounding back to it. Where f32 would round twice
 // visibly (fma), f64 with narrow_fma. f16 has instructions of its own but for the remainder and 1/sqrt.
 DType computed_in(Op op, DType type) {
@@ -244,7 +254,10 @@ Value* emit_apply(Builder& ir, Op op, DType result, DType operand, llvm::ArrayRe
   const DType wide = computed_in(op, operand);
   if (wide == operand) return apply_float(ir, op, operand, args);
   llvm::SmallVector<Value*, 3> widened;
-  for (Value* arg : args) widened.push_back(emit_cast(ir, operand, wide, arg));
+  const bool is_remainder = op == Op::mod || op == Op::trunc_mod;
+  for (Value* arg : args)
+    widened.push_back(is_remainder && operand.scalar() == bf16 ? widen_bits(ir, arg)
+                                                               : emit_cast(ir, operand, wide, arg));
   Value* value = wide.bits == 64 && op == Op::fma ? narrow_fma(ir, widened) : apply_float(ir, op, wide, widened);
   return result.is_float() ? emit_cast(ir, wide, result, value) : value;
 }

@@ -35,7 +35,7 @@ TEST_CASE("ranges and multiples of index expressions") {
     CHECK(facts.multiple(block * Expr(24)) == 8);
     CHECK(facts.multiple(block * Expr(64) / Expr(16)) == 4);
     CHECK(facts.multiple(make_ramp(block * Expr(8), Expr(1), 4)) == 1);
-    CHECK(facts.multiple(Expr(0)) == 1 << 16);
+    CHECK(facts.multiple(Expr(0)) == (1 << 16));
   }
 }
 

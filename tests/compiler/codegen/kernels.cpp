@@ -27,11 +27,11 @@ Kernel elementwise(const Elementwise& spec) {
   std::vector<Expr> loads;
   std::vector<bool> written;
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    buffers.push_back(placeholder({n}, spec.inputs[i], "in" + std::to_string(i)));
+    buffers.push_back(placeholder({n}, spec.inputs[i], "x" + std::to_string(i)));
     written.push_back(false);
     loads.push_back(make_load(buffers.back(), {index}));
   }
-  buffers.push_back(placeholder({n}, spec.output, "out"));
+  buffers.push_back(placeholder({n}, spec.output, "y"));
   written.push_back(true);
   Stmt body = make_store(buffers.back(), {index}, spec.body(loads));
   if (spec.guard) body = make_branch(make_cast(i64, first) < n, body);
@@ -47,7 +47,7 @@ Kernel vector_add(bool guard, int lanes) {
 
 Kernel lds_mirror(int64_t threads) {
   Var n("n"), block("block"), thread("thread");
-  Tensor in = placeholder({n}, f32, "in"), out = placeholder({n}, f32, "out");
+  Tensor in = placeholder({n}, f32, "x"), out = placeholder({n}, f32, "y");
   Tensor tile = make_tensor("tile", f32, {Expr(threads)});
   const Expr at = block * Expr(threads) + thread;
   Stmt body = make_alloc(

@@ -101,7 +101,7 @@ TEST_CASE("refusals") {
   }
   SECTION("more LDS than there is") {
     Var thread("thread"), block("block");
-    Tensor tile = make_tensor("tile", f32, {Expr(16385)}), out = placeholder({Expr(64)}, f32, "out");
+    Tensor tile = make_tensor("tile", f32, {Expr(16385)}), out = placeholder({Expr(64)}, f32, "y");
     Stmt body = make_alloc(tile, Scope::shared, make_store(out, {thread}, make_load(tile, {thread})));
     CHECK(refused(make_kernel("big", {out}, {true}, {}, 64, block, thread, body)) ==
           "kernel big for gfx942: shared tensors take 65540 bytes of LDS, tile the last of them (hint: a work-group has "
@@ -109,7 +109,7 @@ TEST_CASE("refusals") {
   }
   SECTION("a register tensor that no register file holds") {
     Var thread("thread"), block("block");
-    Tensor tile = make_tensor("tile", f32, {Expr(100000)}), out = placeholder({Expr(64)}, f32, "out");
+    Tensor tile = make_tensor("tile", f32, {Expr(100000)}), out = placeholder({Expr(64)}, f32, "y");
     Stmt body = make_alloc(tile, Scope::registers, make_store(out, {thread}, make_load(tile, {thread})));
     CHECK(refused(make_kernel("big", {out}, {true}, {}, 64, block, thread, body)) ==
           "kernel big for gfx942: register tensor tile takes 400000 bytes per work-item (hint: at most 65536: make its "
@@ -117,7 +117,7 @@ TEST_CASE("refusals") {
   }
   SECTION("memory inside a kernel of a size that is not known") {
     Var n("n"), thread("thread"), block("block");
-    Tensor tile = make_tensor("tile", f32, {n}), out = placeholder({n}, f32, "out");
+    Tensor tile = make_tensor("tile", f32, {n}), out = placeholder({n}, f32, "y");
     Stmt body = make_alloc(tile, Scope::shared, make_store(out, {thread}, make_load(tile, {thread})));
     CHECK(refused(make_kernel("k", {out}, {true}, {n}, 64, block, thread, body)) ==
           "kernel k for gfx942: the size of tile is not known at build time (hint: memory inside a kernel needs numbers: "
