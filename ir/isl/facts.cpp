@@ -91,7 +91,7 @@ isl_pw_aff* number(Context& c, int64_t value) {
   return isl_pw_aff_from_aff(isl_aff_val_on_domain(ls, isl_val_int_from_si(c.ctx, value)));
 }
 
-isl_pw_aff* opaque(Context& c, const Expr& e) {
+Var opaque_variable(Context& c, const Expr& e) {
   std::string key;
   write_key(e, key);
   auto [found, fresh] = c.opaque_of.emplace(key, Var());
@@ -99,8 +99,10 @@ isl_pw_aff* opaque(Context& c, const Expr& e) {
     found->second = Var("opaque");
     c.opaque_terms[found->second.node()] = e;
   }
-  return variable(c, found->second);
+  return found->second;
 }
+
+isl_pw_aff* opaque(Context& c, const Expr& e) { return variable(c, opaque_variable(c, e)); }
 
 isl_set* condition_set(Context& c, const Expr& e);
 
@@ -311,6 +313,24 @@ void Facts::assume(const Expr& condition) {
     return;
   }
   if (isl_set* s = condition_set(state_->c(), condition)) state_->set = isl_set_intersect(state_->set, s);
+}
+
+void Facts::intersect_renamed(const Facts& other, const Substitution& renaming) {
+  Context& c = state_->c();
+  isl_set* set = isl_set_copy(other.state_->set);
+  for (unsigned i = 0; i < static_cast<unsigned>(isl_set_dim(set, isl_dim_param)); ++i) {
+    isl_id* id = isl_set_get_dim_id(set, isl_dim_param, i);
+    const auto* node = static_cast<const VarNode*>(isl_id_get_user(id));
+    isl_id_free(id);
+    Expr renamed;
+    if (auto found = renaming.find(node); found != renaming.end()) renamed = found->second;
+    if (auto term = c.opaque_terms.find(node); term != c.opaque_terms.end()) {
+      const Expr changed = substitute(term->second, renaming);
+      if (!changed.same_as(term->second)) renamed = opaque_variable(c, changed);
+    }
+    if (renamed.defined()) set = isl_set_set_dim_id(set, isl_dim_param, i, c.id_of(Var(as<VarNode>(renamed))));
+  }
+  state_->set = isl_set_intersect(state_->set, set);
 }
 
 void Facts::add_range(const Var& v, const Expr& begin, const Expr& end) {

@@ -1,0 +1,37 @@
+#include "compiler/lowering.h"
+
+#include "runtime/base/error.h"
+
+namespace lathe {
+
+const Stage& Lowering::stage(std::string_view name) const {
+  for (const Stage& s : stages)
+    if (s.name == name) return s;
+  LATHE_CHECK(false, "no stage " + std::string(name));
+}
+
+std::vector<const Stage*> Lowering::attached(const Stage& stage, const StageLoop& loop) const {
+  std::vector<const Stage*> result;
+  for (const Stage& s : stages)
+    if (s.attach == AttachKind::at && s.attach_stage == stage.name && s.attach_loop == loop.name) result.push_back(&s);
+  return result;
+}
+
+bool Lowering::has_attached(const Stage& stage, size_t first_leaf) const {
+  for (size_t i = first_leaf; i < stage.leaves.size(); ++i)
+    if (!attached(stage, stage.loops[stage.leaves[i]]).empty()) return true;
+  return false;
+}
+
+std::vector<EnclosingLoop> enclosing_loops(const Lowering& l, const Stage& stage) {
+  if (stage.attach != AttachKind::at) return {};
+  const Stage& outer = l.stage(stage.attach_stage);
+  std::vector<EnclosingLoop> result = enclosing_loops(l, outer);
+  for (int leaf : outer.leaves) {
+    result.push_back({&outer, leaf});
+    if (outer.loops[leaf].name == stage.attach_loop) break;
+  }
+  return result;
+}
+
+}  // namespace lathe

@@ -1,0 +1,46 @@
+// What the passes work on, from a program with its schedule down to kernels.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/isl/facts.h"
+#include "ir/schedule/schedule.h"
+#include "runtime/base/target.h"
+
+namespace lathe {
+
+// Where a stage is computed, and how much of its tensors: what infer_bounds finds out.
+struct StageBounds {
+  Scope scope = Scope::global;
+  std::vector<Expr> min, extent;    // per data axis: the region's first element and size, in terms of enclosing loops
+  std::vector<Expr> loop_extent;    // per Stage::loops
+  std::vector<Expr> value;          // per axis, then per reduce axis: its value in terms of the leaf loops
+  std::vector<Expr> data_guards;    // conditions on the data axes that a store needs …
+  std::vector<Expr> reduce_guards;  // … and on the reduction axes that an update needs besides
+  Facts facts;                      // ranges of the stage's own loops, the loops around it and the symbols
+  std::vector<Tensor> local;        // beside Stage::outputs: the region as a tensor, where the scope is not global
+};
+
+struct Lowering {
+  Target target;
+  Program program;
+  std::vector<Stage> stages;                  // producers before consumers, no inlined ones
+  std::map<std::string, StageBounds> bounds;  // by Stage::name
+  Function function;
+
+  const Stage& stage(std::string_view name) const;
+  // The stages computed inside loop `loop` of `stage`, producers first.
+  std::vector<const Stage*> attached(const Stage& stage, const StageLoop& loop) const;
+  bool has_attached(const Stage& stage, size_t first_leaf) const;  // at this leaf or a deeper one
+};
+
+// The loops that enclose a stage, outermost first, across the stages it is computed in.
+struct EnclosingLoop {
+  const Stage* stage;
+  int loop;  // into stage->loops
+};
+std::vector<EnclosingLoop> enclosing_loops(const Lowering& l, const Stage& stage);
+
+}  // namespace lathe

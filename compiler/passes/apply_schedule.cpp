@@ -1,0 +1,83 @@
+// apply_schedule: replays the steps and inlines the stages that are computed where they are read.
+//
+//   before  P[i] = A[i] * 2;  C[i] = P[i] + 1;  compute_inline P
+//   after   C[i] = A[i] * 2 + 1
+//
+// It stands first: everything after it works on the stages that will have loops of their own.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/passes/passes.h"
+#include "ir/visit.h"
+#include "runtime/base/error.h"
+
+namespace lathe {
+namespace {
+
+Expr inline_into(const Expr& e, const Stage& inlined) {
+  const Expr mapped = map_children(e, [&](const Expr& child) { return inline_into(child, inlined); });
+  const auto* load = as<LoadNode>(mapped);
+  if (!load || load->tensor.get() != inlined.outputs[0].get()) return mapped;
+  Substitution map;
+  for (size_t d = 0; d < inlined.axes.size(); ++d) map[inlined.axes[d].var.node()] = load->indices[d];
+  return substitute(inlined.body[0], map);
+}
+
+// compute_at is legal when every reader of the stage runs inside the loop it was put in.
+void check_attachment(const Lowering& l, const Stage& stage) {
+  const std::string where = fmt::format("compute_at {} at {}.{}", stage.name, stage.attach_stage, stage.attach_loop);
+  const Stage* host = nullptr;
+  for (const Stage& s : l.stages)
+    if (s.name == stage.attach_stage) host = &s;
+  if (!host)
+    throw Error(where, fmt::format("{} is inlined", stage.attach_stage), "compute it inside a stage that has loops");
+  if (!host->find_leaf(stage.attach_loop))
+    throw Error(where, fmt::format("{}.{} was split or fused away after compute_at", host->name, stage.attach_loop),
+                "put compute_at after the steps that change the loop, or name one of the loops it became");
+  for (const Stage& reader : l.stages) {
+    bool reads = false;
+    for (const Tensor& t : reads_of(reader))
+      for (const Tensor& o : stage.outputs) reads |= o.same_as(t);
+    if (!reads || &reader == host) continue;
+    bool inside = false;
+    std::set<const Stage*> seen;
+    for (const Stage* s = &reader; s->attach == AttachKind::at && seen.insert(s).second; s = &l.stage(s->attach_stage)) {
+      if (s->attach_stage != host->name) continue;
+      // Inside the same loop or a deeper one.
+      size_t own = 0, theirs = 0;
+      for (size_t i = 0; i < host->leaves.size(); ++i) {
+        if (host->loops[host->leaves[i]].name == stage.attach_loop) own = i;
+        if (host->loops[host->leaves[i]].name == s->attach_loop) theirs = i;
+      }
+      inside = theirs >= own;
+    }
+    if (!inside)
+      throw Error(where, fmt::format("{} reads {} too, and is not computed inside that loop", reader.name, stage.name),
+                  fmt::format("compute {} at an outer loop, or leave it at the root", stage.name));
+  }
+  std::set<const Stage*> chain;
+  for (const Stage* s = &stage; s->attach == AttachKind::at; s = &l.stage(s->attach_stage))
+    if (!chain.insert(s).second) throw Error(where, "the stages are computed inside one another", "compute one at the root");
+}
+
+}  // namespace
+
+void apply_schedule(Lowering& l) {
+  const Schedule schedule(l.program);
+  l.stages = schedule.stages();
+  for (size_t i = 0; i < l.stages.size(); ++i) {
+    if (l.stages[i].attach != AttachKind::inlined) continue;
+    for (size_t j = i + 1; j < l.stages.size(); ++j)
+      for (Expr& e : l.stages[j].body) e = inline_into(e, l.stages[i]);
+  }
+  std::erase_if(l.stages, [](const Stage& s) { return s.attach == AttachKind::inlined; });
+  for (const Stage& s : l.stages)
+    if (s.attach == AttachKind::at) check_attachment(l, s);
+  l.function.name = l.program.name;
+  l.function.symbols = l.program.symbols;
+  l.function.arguments = l.program.arguments;
+  for (const Tensor& t : l.program.arguments) l.function.is_output.push_back(!t.is_placeholder());
+}
+
+}  // namespace lathe

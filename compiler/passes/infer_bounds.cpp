@@ -1,0 +1,185 @@
+// infer_bounds: how much of each stage is computed where, and how far each loop runs.
+//
+//   before  C[i] = A_shared[i - 1] + A_shared[i + 1], A_shared computed at C.i0, C.i split by 64
+//   after   A_shared: min [i0 * 64 - 1], extent [66]; C.i0 runs to ceil(n / 64), C.i1 to 64, guard i0 * 64 + i1 < n
+//
+// Consumers come first: what they read, with the loops around the producer held fixed, is the region the producer
+// computes. The region is isl's exact hull of all accesses; an access that is not quasi-affine asks for the whole
+// dimension. It stands before build_loops, which needs every extent.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/passes/passes.h"
+#include "ir/print.h"
+#include "ir/simplify.h"
+#include "ir/visit.h"
+#include "runtime/base/error.h"
+
+namespace lathe {
+namespace {
+
+class Inference {
+ public:
+  explicit Inference(Lowering& l) : l_(l) {
+    for (const Var& symbol : l.function.symbols) symbols_.assume(symbol >= 0);
+  }
+
+  void run() {
+    for (size_t i = l_.stages.size(); i-- > 0;) infer(l_.stages[i]);
+  }
+
+ private:
+  void infer(const Stage& s) {
+    StageBounds& b = l_.bounds[s.name];
+    const std::vector<EnclosingLoop> around = enclosing_loops(l_, s);
+    b.scope = scope_of(s, around);
+    if (s.attach == AttachKind::at)
+      region(s, b, around);
+    else
+      for (const Axis& a : s.axes) {
+        b.min.push_back(0);
+        b.extent.push_back(a.extent);
+      }
+    extents(s, b);
+    values(s, b);
+    b.facts = symbols_;
+    for (const EnclosingLoop& e : around)
+      b.facts.add_range(e.stage->loops[e.loop].var, 0, l_.bounds.at(e.stage->name).loop_extent[e.loop]);
+    for (int leaf : s.leaves) b.facts.add_range(s.loops[leaf].var, 0, b.loop_extent[leaf]);
+    guards(s, b);
+  }
+
+  // A stage that no step gave a scope lives where it is computed: inside a work-item's loops in registers, inside a
+  // work-group's in LDS, at the root in global memory.
+  Scope scope_of(const Stage& s, const std::vector<EnclosingLoop>& around) const {
+    if (s.scope) {
+      if (*s.scope != Scope::global && s.attach == AttachKind::root)
+        throw Error("stage " + s.name, fmt::format("it lives in {} memory but is computed at the root", to_string(*s.scope)),
+                    "compute_at it inside a loop of the stage that reads it");
+      return *s.scope;
+    }
+    if (s.attach == AttachKind::root) return Scope::global;
+    bool block = false;
+    for (const EnclosingLoop& e : around) {
+      if (is_thread(e.stage->loops[e.loop].kind)) return Scope::registers;
+      block |= is_block(e.stage->loops[e.loop].kind);
+    }
+    return block ? Scope::shared : Scope::registers;
+  }
+
+  void region(const Stage& s, StageBounds& b, const std::vector<EnclosingLoop>& around) {
+    const std::string where = fmt::format("compute_at {} at {}.{}", s.name, s.attach_stage, s.attach_loop);
+    std::set<const VarNode*> fixed;
+    for (const EnclosingLoop& e : around) {
+      const StageLoop& loop = e.stage->loops[e.loop];
+      if (loop.kind == LoopKind::vectorized)
+        throw Error(where, fmt::format("{}.{} is vectorized", e.stage->name, loop.name), "compute it at a loop further out");
+      // All work-items of a group share one LDS region: it serves them all.
+      if (b.scope == Scope::shared && is_thread(loop.kind)) continue;
+      fixed.insert(loop.var.node());
+    }
+    for (const Var& symbol : l_.function.symbols) fixed.insert(symbol.node());
+    const Facts::IsOuter is_outer = [&](const VarNode* v) { return fixed.count(v) != 0; };
+
+    const size_t rank = s.axes.size();
+    std::vector<std::vector<std::pair<Facts, Expr>>> reads(rank);
+    for (const Stage& reader : l_.stages) {
+      auto found = l_.bounds.find(reader.name);
+      if (found == l_.bounds.end() || &reader == &s) continue;
+      Substitution map;
+      for (size_t a = 0; a < reader.axes.size(); ++a) map[reader.axes[a].var.node()] = found->second.value[a];
+      for (size_t a = 0; a < reader.reduce_axes.size(); ++a)
+        map[reader.reduce_axes[a].var.node()] = found->second.value[reader.axes.size() + a];
+      for (const Expr& e : reader.body)
+        walk(e, [&](const Expr& x) {
+          if (const auto* load = as<LoadNode>(x))
+            for (const Tensor& o : s.outputs)
+              if (o.get() == load->tensor.get())
+                for (size_t d = 0; d < rank; ++d) reads[d].emplace_back(found->second.facts, substitute(load->indices[d], map));
+          return true;
+        });
+    }
+    for (size_t d = 0; d < rank; ++d) {
+      const auto hull = reads[d].empty() ? std::nullopt : Facts::hull(reads[d], is_outer);
+      if (!hull) {  // an access that depends on data: all of it may be needed
+        b.min.push_back(0);
+        b.extent.push_back(s.axes[d].extent);
+      } else {
+        b.min.push_back(simplify(hull->min));
+        const Expr size = simplify(hull->max - hull->min + 1);
+        b.extent.push_back(hull->extent ? Expr(std::max<int64_t>(*hull->extent, 0)) : size);
+      }
+      if (!as_constant(b.extent[d]))
+        throw Error(where, fmt::format("{} needs {} elements along {}, which is not a constant", s.name, to_string(b.extent[d]), s.axes[d].var.name()),
+                    "LDS and registers have a fixed size: split the loops so that a tile of constant size is needed, or promise a constant shape");
+    }
+  }
+
+  void extents(const Stage& s, StageBounds& b) {
+    b.loop_extent.resize(s.loops.size());
+    for (size_t i = 0; i < s.axes.size(); ++i) b.loop_extent[i] = b.extent[i];
+    for (size_t i = 0; i < s.reduce_axes.size(); ++i) b.loop_extent[s.axes.size() + i] = s.reduce_axes[i].extent;
+    for (const LoopRelation& r : s.relations) {
+      if (r.kind == LoopRelation::Kind::fuse) {
+        b.loop_extent[r.fused] = b.loop_extent[r.outer] * b.loop_extent[r.inner];
+      } else {
+        const Expr other = simplify(ceil_div(b.loop_extent[r.fused], r.factor));
+        b.loop_extent[r.outer] = r.by_parts ? Expr(r.factor) : other;
+        b.loop_extent[r.inner] = r.by_parts ? other : Expr(r.factor);
+      }
+    }
+  }
+
+  void values(const Stage& s, StageBounds& b) {
+    std::vector<Expr> value(s.loops.size());
+    for (int leaf : s.leaves) value[leaf] = s.loops[leaf].var;
+    for (auto r = s.relations.rbegin(); r != s.relations.rend(); ++r) {
+      if (r->kind == LoopRelation::Kind::split) {
+        value[r->fused] = value[r->outer] * b.loop_extent[r->inner] + value[r->inner];
+      } else {
+        // An inner extent of 0 leaves no iteration at all; the division must still be one by a positive number.
+        const Expr inner = b.loop_extent[r->inner];
+        if (is_constant(inner, 0)) {
+          value[r->outer] = value[r->inner] = Expr(0);
+        } else {
+          value[r->outer] = value[r->fused] / inner;
+          value[r->inner] = value[r->fused] % inner;
+        }
+      }
+    }
+    for (size_t i = 0; i < s.axes.size() + s.reduce_axes.size(); ++i)
+      b.value.push_back(i < s.axes.size() ? simplify(b.min[i] + value[i]) : value[i]);
+    split_values_ = std::move(value);
+  }
+
+  void guards(const Stage& s, StageBounds& b) {
+    auto need = [&](const Expr& condition, bool reduction) {
+      if (!b.facts.prove(condition)) (reduction ? b.reduce_guards : b.data_guards).push_back(condition);
+    };
+    for (const LoopRelation& r : s.relations) {
+      if (r.kind != LoopRelation::Kind::split) continue;
+      // Exact splits leave no tail; symbolic ones are proved or kept.
+      const int64_t* whole = as_constant(b.loop_extent[r.fused]);
+      const int64_t* inner = as_constant(b.loop_extent[r.inner]);
+      const int64_t* outer = as_constant(b.loop_extent[r.outer]);
+      if (whole && inner && outer && *whole == *inner * *outer) continue;
+      need(split_values_[r.fused] < b.loop_extent[r.fused], s.loops[r.fused].is_reduction);
+    }
+    if (s.attach != AttachKind::at) return;
+    for (size_t d = 0; d < s.axes.size(); ++d) {
+      need(b.value[d] >= 0, false);
+      need(b.value[d] < s.axes[d].extent, false);
+    }
+  }
+
+  Lowering& l_;
+  Facts symbols_;
+  std::vector<Expr> split_values_;
+};
+
+}  // namespace
+
+void infer_bounds(Lowering& l) { Inference(l).run(); }
+
+}  // namespace lathe

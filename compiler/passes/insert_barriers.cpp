@@ -1,0 +1,250 @@
+// insert_barriers: a barrier between every two accesses to LDS that work-items of one group could make in either order.
+//
+//   before  A_s[tx] = A[…]            C[…] = A_s[63 - tx]
+//   after   A_s[tx] = A[…]  barrier   C[…] = A_s[63 - tx]
+//
+// Statements are read in order with the set of LDS accesses since the last barrier; before a statement whose access
+// conflicts with one of them a barrier is put, at the level of the block that holds both. isl decides whether two
+// accesses conflict: is there a pair of different work-items that reach one element, at least one of them writing?
+// A loop's body is read twice, since its end meets its beginning. Branches on the work-item hold no barrier: their
+// accesses count for the statement as a whole. It stands after split_kernels, and before anything that splits
+// accesses into more of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/passes/passes.h"
+#include "compiler/passes/with_facts.h"
+#include "ir/print.h"
+#include "ir/visit.h"
+#include "runtime/base/error.h"
+
+namespace lathe {
+namespace {
+
+struct Access {
+  Tensor tensor;
+  std::vector<Expr> indices;
+  bool write;
+  Facts facts;                       // where it happens
+  std::vector<const VarNode*> inner;  // loops around it inside the kernel: each work-item runs them by itself
+};
+
+class Barriers {
+ public:
+  explicit Barriers(const Kernel& k) : kernel_(k), work_items_(k.block[0] * k.block[1] * k.block[2]) {}
+
+  Stmt run() {
+    if (work_items_ == 1) return kernel_.body;
+    std::vector<Access> pending;
+    return place(kernel_.body, kernel_facts(kernel_), {}, pending);
+  }
+
+ private:
+  using Loops = std::vector<const VarNode*>;
+
+  // ---- accesses of a statement, with what is known where each happens
+  void collect(const Expr& e, const Facts& facts, const Loops& loops, std::vector<Access>& out) const {
+    if (const auto* a = as<ApplyNode>(e); a && a->op == Op::select && has_load(e)) {
+      Facts holds = facts, fails = facts;
+      holds.assume(a->args[0]);
+      fails.assume(!a->args[0]);
+      collect(a->args[0], facts, loops, out);
+      collect(a->args[1], holds, loops, out);
+      return collect(a->args[2], fails, loops, out);
+    }
+    if (const auto* load = as<LoadNode>(e); load && is_shared(*load->tensor))
+      out.push_back({Tensor(load->tensor), load->indices, false, facts, loops});
+    for_each_child(e, [&](const Expr& child) { collect(child, facts, loops, out); });
+  }
+
+  void collect(const Stmt& s, const Facts& facts, Loops loops, std::vector<Access>& out) {
+    if (const auto* l = as<LoopNode>(s)) {
+      Facts inside = facts;
+      inside.add_range(l->var, l->begin, l->end);
+      loops.push_back(l->var.node());
+      return collect(l->body, inside, loops, out);
+    }
+    if (const auto* b = as<BranchNode>(s)) {
+      Facts holds = facts, fails = facts;
+      holds.assume(b->condition);
+      fails.assume(!b->condition);
+      collect(b->condition, facts, loops, out);
+      collect(b->then_body, holds, loops, out);
+      if (b->else_body) collect(b->else_body, fails, loops, out);
+      return;
+    }
+    if (const auto* a = as<AllocNode>(s)) {
+      if (a->scope == Scope::shared) shared_.insert(a->tensor.get());
+      return collect(a->body, facts, loops, out);
+    }
+    if (const auto* store = as<StoreNode>(s)) {
+      for (const Expr& i : store->indices) collect(i, facts, loops, out);
+      collect(store->value, facts, loops, out);
+      if (is_shared(*store->tensor)) out.push_back({store->tensor, store->indices, true, facts, loops});
+      return;
+    }
+    for_each_child(
+        s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, facts, loops, out); });
+  }
+
+  bool is_shared(const TensorNode& t) const { return shared_.count(&t) != 0; }
+
+  // ---- do two accesses meet in one element, made by different work-items?
+  bool conflict(const Access& a, const Access& b) const {
+    if (a.tensor.get() != b.tensor.get() || !(a.write || b.write)) return false;
+    // The second work-item has its own thread indices and its own values of the loops around its access.
+    Facts both = a.facts;
+    both.intersect_renamed(b.facts, renaming(b));
+    for (size_t i = 0; i < a.indices.size(); ++i) both.assume(a.indices[i] == substitute(b.indices[i], renaming(b)));
+    if (both.impossible()) return false;
+    const Expr one = work_item(), other = substitute(one, renaming(b));
+    for (const Expr& order : {one < other, one > other}) {
+      Facts apart = both;
+      apart.assume(order);
+      if (!apart.impossible()) return true;
+    }
+    return false;
+  }
+
+  // The work-item's number in its group.
+  Expr work_item() const {
+    const auto& t = kernel_.thread_index;
+    return t[0] + t[1] * kernel_.block[0] + t[2] * (kernel_.block[0] * kernel_.block[1]);
+  }
+
+  const Substitution& renaming(const Access& b) const {
+    for (int d = 0; d < 3; ++d) second(kernel_.thread_index[d].node());
+    for (const VarNode* v : b.inner) second(v);
+    return second_;
+  }
+  void second(const VarNode* v) const {
+    if (!second_.count(v)) second_.emplace(v, Var(v->name + "_other"));
+  }
+
+  bool conflicts(const std::vector<Access>& before, const std::vector<Access>& now) const {
+    for (const Access& a : before)
+      for (const Access& b : now)
+        if (conflict(a, b)) return true;
+    return false;
+  }
+
+  // ---- places
+  bool diverges(const Expr& e) const {
+    return has_load(e) || uses_any(e, [&](const VarNode* v) {
+             for (int d = 0; d < 3; ++d)
+               if (kernel_.thread_index[d].node() == v) return true;
+             return false;
+           });
+  }
+
+  // Could barriers be put inside it? All work-items must then run it alike.
+  bool is_uniform(const Stmt& s) const {
+    if (const auto* l = as<LoopNode>(s)) return !diverges(l->begin) && !diverges(l->end);
+    if (const auto* b = as<BranchNode>(s)) return !diverges(b->condition);
+    return s->kind == StmtKind::alloc || s->kind == StmtKind::block;
+  }
+
+  // Rewrites `s`. `pending`: in, the accesses since the last barrier before it; out, those since the last one in it.
+  Stmt place(const Stmt& s, const Facts& facts, Loops loops, std::vector<Access>& pending) {
+    if (const auto* a = as<AllocNode>(s)) {
+      if (a->scope == Scope::shared) shared_.insert(a->tensor.get());
+      return make_alloc(a->tensor, a->scope, place(a->body, facts, loops, pending));
+    }
+    if (const auto* block = as<BlockNode>(s)) {
+      std::vector<Stmt> stmts;
+      for (const Stmt& child : block->stmts) {
+        Stmt placed = place(child, facts, loops, pending);
+        if (barrier_before_) stmts.push_back(make_barrier());
+        barrier_before_ = false;
+        stmts.push_back(placed);
+      }
+      return make_block(std::move(stmts));
+    }
+    std::vector<Access> own;
+    collect(s, facts, loops, own);
+    if (own.empty()) return s;
+    // Before the whole statement, not somewhere inside it: a barrier in a loop would run every time.
+    if (conflicts(pending, own)) {
+      barrier_before_ = true;
+      pending.clear();
+    }
+    const bool writes = std::any_of(own.begin(), own.end(), [](const Access& a) { return a.write; });
+    if (writes && is_uniform(s)) {
+      const bool barrier = std::exchange(barrier_before_, false);
+      Stmt placed = place_inside(s, facts, loops, pending);
+      barrier_before_ = barrier;
+      return placed;
+    }
+    LATHE_CHECK(!races(own), "work-items race within one statement:\n" + to_string(s));
+    pending.insert(pending.end(), own.begin(), own.end());
+    return s;
+  }
+
+  // A loop or a branch that all work-items run alike.
+  Stmt place_inside(const Stmt& s, const Facts& facts, const Loops& loops, std::vector<Access>& pending) {
+    if (const auto* l = as<LoopNode>(s)) return place_loop(*l, facts, loops, pending);
+    const auto* b = as<BranchNode>(s);
+    Facts holds = facts, fails = facts;
+    holds.assume(b->condition);
+    fails.assume(!b->condition);
+    std::vector<Access> in_then = pending, in_else = pending;
+    Stmt then_body = own_block(b->then_body, holds, loops, in_then), else_body;
+    if (b->else_body) else_body = own_block(b->else_body, fails, loops, in_else);
+    pending = std::move(in_then);
+    pending.insert(pending.end(), in_else.begin(), in_else.end());
+    return make_branch(b->condition, then_body, else_body);
+  }
+
+  // A statement without a place for a barrier reads no element that another work-item writes in it. (Work-items that
+  // write one element in it write the same value: a stage's region may be covered more than once.)
+  bool races(const std::vector<Access>& own) const {
+    for (const Access& a : own)
+      for (const Access& b : own)
+        if (a.write && !b.write && conflict(a, b)) return true;
+    return false;
+  }
+
+  // A statement that is not a block still needs a place for a barrier before it.
+  Stmt own_block(const Stmt& s, const Facts& facts, const Loops& loops, std::vector<Access>& pending) {
+    Stmt placed = place(s, facts, loops, pending);
+    const bool barrier = barrier_before_;
+    barrier_before_ = false;
+    return barrier ? make_block({make_barrier(), placed}) : placed;
+  }
+
+  Stmt place_loop(const LoopNode& l, const Facts& facts, Loops loops, std::vector<Access>& pending) {
+    Facts inside = facts;
+    inside.add_range(l.var, l.begin, l.end);
+    loops.push_back(l.var.node());
+    // First as if it ran once, to learn what is pending at its end; then with that at its beginning as well.
+    std::vector<Access> at_end = pending;
+    own_block(l.body, inside, loops, at_end);
+    std::vector<Access> at_start = pending;
+    at_start.insert(at_start.end(), at_end.begin(), at_end.end());
+    Stmt body = own_block(l.body, inside, loops, at_start);
+    // A barrier at the head of the body serves every iteration; what ran before the loop is then settled too. A loop
+    // that may not run at all leaves what was pending before it.
+    if (!inside_always_runs(l, facts)) at_start.insert(at_start.end(), pending.begin(), pending.end());
+    pending = std::move(at_start);
+    return make_loop(l.loop, l.var, l.begin, l.end, body);
+  }
+
+  static bool inside_always_runs(const LoopNode& l, const Facts& facts) { return facts.prove(l.begin < l.end); }
+
+  const Kernel& kernel_;
+  int64_t work_items_;
+  std::set<const TensorNode*> shared_;
+  mutable Substitution second_;
+  bool barrier_before_ = false;
+};
+
+}  // namespace
+
+void insert_barriers(Lowering& l) {
+  for (Kernel& k : l.function.kernels) k.body = Barriers(k).run();
+}
+
+}  // namespace lathe

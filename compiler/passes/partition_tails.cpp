@@ -1,0 +1,190 @@
+// partition_tails: the bulk of the work runs without guards, and only the tail is predicated.
+//
+//   before  for block_x i0 in 0 .. (n + 63) / 64 { for thread_x i1 in 0 .. 64 { if i0 * 64 + i1 < n { … } } }
+//   after   for block_x i0 … { if i0 * 64 + 64 <= n { for thread_x i1 … { … } }
+//                              else { for thread_x i1 … { if i0 * 64 + i1 < n { … } } } }
+//
+//   before  for k0 in 0 .. 40 { for k1 in 0 .. 8 { if k0 * 8 + k1 < 319 { … } } }
+//   after   for k0 in 0 .. 39 { for k1 in 0 .. 8 { … } } for k1 in 0 .. 7 { … k0 = 39 … }
+//
+// Work-groups take one of two versions, by a condition that is the same for all work-items of the group, so barriers
+// stay legal in both. Serial loops are cut where a guard first fails. Loops over work-items are left alone: cutting
+// them would diverge. It stands after guard_tails, and before split_kernels takes the bound loops away.
+#include "compiler/passes/passes.h"
+#include "compiler/passes/with_facts.h"
+#include "ir/visit.h"
+
+namespace lathe {
+namespace {
+
+// Every conjunct of every branch condition in `s`, outermost first.
+std::vector<Expr> guards_in(const Stmt& s) {
+  std::vector<Expr> result;
+  walk(
+      s,
+      [&](const Stmt& x) {
+        if (const auto* b = as<BranchNode>(x))
+          for (const Expr& c : conjuncts(b->condition))
+            if (!has_load(c)) result.push_back(c);
+        return true;
+      },
+      [](const Expr&) { return false; });
+  return result;
+}
+
+// Ranges of all loops in `s`: a guard is judged over all of them, since nothing tells yet which ones run.
+void add_inner_ranges(const Stmt& s, Facts& facts) {
+  walk(
+      s,
+      [&](const Stmt& x) {
+        if (const auto* l = as<LoopNode>(x)) facts.add_range(l->var, l->begin, l->end);
+        return true;
+      },
+      [](const Expr&) { return false; });
+}
+
+bool contains_block_loop(const Stmt& s) {
+  bool found = false;
+  walk(
+      s,
+      [&](const Stmt& x) {
+        const auto* l = as<LoopNode>(x);
+        found |= l && is_block(l->loop);
+        return !found;
+      },
+      [](const Expr&) { return false; });
+  return found;
+}
+
+class Partition {
+ public:
+  explicit Partition(const Function& f) {
+    for (const Var& symbol : f.symbols) outer_.insert({symbol.node(), Expr(symbol)});
+  }
+
+  Stmt run(const Stmt& s, const Facts& facts) {
+    const auto* l = as<LoopNode>(s);
+    if (!l) return descend(s, facts);
+    if (is_block(l->loop) && !contains_block_loop(l->body)) return versions(*l, facts);
+    if (l->loop == LoopKind::serial || l->loop == LoopKind::unrolled || l->loop == LoopKind::vectorized) return cut(*l, facts);
+    return through(*l, facts);
+  }
+
+ private:
+  Stmt descend(const Stmt& s, const Facts& facts) {
+    if (const auto* b = as<BranchNode>(s)) {
+      Facts holds = facts;
+      holds.assume(b->condition);
+      Stmt then_body = run(b->then_body, holds), else_body;
+      if (b->else_body) {
+        Facts fails = facts;
+        fails.assume(!b->condition);
+        else_body = run(b->else_body, fails);
+      }
+      return make_branch(b->condition, then_body, else_body);
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return run(child, facts); });
+  }
+
+  // The loop as it is, and what is inside it. Variables of work-item loops are never outer: they differ in a group.
+  Stmt through(const LoopNode& l, const Facts& facts) {
+    Facts inside = facts;
+    inside.add_range(l.var, l.begin, l.end);
+    if (!is_thread(l.loop)) outer_.insert({l.var.node(), Expr(l.var)});
+    Stmt body = run(l.body, inside);
+    outer_.erase(l.var.node());
+    return make_loop(l.loop, l.var, l.begin, l.end, body);
+  }
+
+  bool is_outer(const VarNode* v) const { return outer_.count(v) != 0; }
+
+  Stmt versions(const LoopNode& l, const Facts& facts) {
+    Facts inside = facts;
+    inside.add_range(l.var, l.begin, l.end);
+    outer_.insert({l.var.node(), Expr(l.var)});
+    Facts all = inside;
+    add_inner_ranges(l.body, all);
+    Facts bulk = inside;
+    std::vector<Expr> conditions;
+    for (const Expr& guard : guards_in(l.body)) {
+      if (bulk.prove(guard)) continue;
+      // Guards that some iteration of a serial loop always fails are left to cut().
+      const auto holds = all.always(guard, [&](const VarNode* v) { return is_outer(v); });
+      if (!holds || as_constant(*holds)) continue;
+      bool known = false;
+      for (const Expr& c : conditions) known |= c.same_as(*holds);
+      if (known || bulk.prove(*holds)) continue;
+      bulk.assume(*holds);
+      conditions.push_back(*holds);
+    }
+    Stmt body;
+    if (conditions.empty() || bulk.impossible()) {
+      body = run(l.body, inside);
+    } else {
+      Facts rest = inside;
+      rest.assume(!conjunction(conditions));
+      body = make_branch(conjunction(conditions), run(refine(l.body, bulk), bulk), run(refine(l.body, rest), rest));
+    }
+    outer_.erase(l.var.node());
+    return make_loop(l.loop, l.var, l.begin, l.end, body);
+  }
+
+  // Cuts the loop where one of its guards first fails, whatever the loops inside it do.
+  Stmt cut(const LoopNode& l, const Facts& facts) {
+    Facts inside = facts;
+    inside.add_range(l.var, l.begin, l.end);
+    Facts all = inside;
+    add_inner_ranges(l.body, all);
+    const bool must_be_constant = l.loop != LoopKind::serial;
+    for (const Expr& guard : guards_in(l.body)) {
+      if (!uses(guard, l.var)) continue;
+      const auto at = all.first_failure(guard, l.var, [&](const VarNode* v) { return is_outer(v); });
+      if (!at || (must_be_constant && !as_constant(*at))) continue;
+      const Expr middle = simplify(*at, facts);
+      // A cut at the very beginning, or one that leaves the guard standing in both parts, gains nothing.
+      if (facts.prove(middle <= l.begin) || !facts.prove(middle >= l.begin) || !facts.prove(middle <= l.end)) continue;
+      Facts bulk = facts;
+      bulk.add_range(l.var, l.begin, middle);
+      Stmt first = part(l, l.begin, middle, facts);
+      Stmt second = part(l, middle, l.end, facts);
+      return make_block({first, second});
+    }
+    return through(l, facts);
+  }
+
+  Stmt part(const LoopNode& l, const Expr& begin, const Expr& end, const Facts& facts) {
+    if (is_constant(simplify(end - begin), 1)) {
+      const Stmt body = fresh(substitute(l.body, {{l.var.node(), begin}}));
+      return run(refine(body, facts), facts);
+    }
+    const Var var(l.var.name());
+    Facts inside = facts;
+    inside.add_range(var, begin, end);
+    if (inside.impossible()) return make_block({});
+    const Stmt body = fresh(substitute(l.body, {{l.var.node(), var}}));
+    return run_loop(make_loop(l.loop, var, begin, end, refine(body, inside)), facts);
+  }
+
+  Stmt run_loop(const Stmt& s, const Facts& facts) { return run(s, facts); }
+
+  // Each variable is bound once: copies of a body bind new ones.
+  static Stmt fresh(const Stmt& s) {
+    if (const auto* l = as<LoopNode>(s)) {
+      const Var var(l->var.name());
+      return make_loop(l->loop, var, l->begin, l->end, fresh(substitute(l->body, {{l->var.node(), var}})));
+    }
+    return map_children(
+        s, [](const Expr& e) { return e; }, [](const Stmt& child) { return fresh(child); });
+  }
+
+  std::map<const VarNode*, Expr> outer_;
+};
+
+}  // namespace
+
+void partition_tails(Lowering& l) {
+  l.function.body = Partition(l.function).run(l.function.body, symbol_facts(l.function));
+}
+
+}  // namespace lathe
