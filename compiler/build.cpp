@@ -12,7 +12,7 @@ struct Module::State {
   Program program;
   Target target;
   BuildOptions options;
-  Function function;
+  LoweredFunction function;
   std::vector<uint8_t> code_object, package;
   std::vector<PassTime> times;
 };

@@ -57,6 +57,6 @@ Module build(const Schedule& schedule, std::vector<Tensor> arguments, std::strin
 Program to_program(const Schedule& schedule, std::vector<Tensor> arguments, std::string name);
 
 // Function and launches as a package describes them, code objects left out.
-FunctionData describe_function(const Function& function);
+FunctionData describe_function(const LoweredFunction& function);
 
 }  // namespace lathe

@@ -51,7 +51,7 @@ std::vector<ShapeExpr> shape_exprs(const std::vector<Expr>& list, const std::vec
 
 }  // namespace
 
-FunctionData describe_function(const Function& f) {
+FunctionData describe_function(const LoweredFunction& f) {
   FunctionData data;
   data.name = f.name;
   for (const Var& symbol : f.symbols) data.symbols.push_back(symbol.name());

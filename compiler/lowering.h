@@ -28,7 +28,7 @@ struct Lowering {
   Program program;
   std::vector<Stage> stages;                  // producers before consumers, no inlined ones
   std::map<std::string, StageBounds> bounds;  // by Stage::name
-  Function function;
+  LoweredFunction function;
 
   const Stage& stage(std::string_view name) const;
   // The stages computed inside loop `loop` of `stage`, producers first.

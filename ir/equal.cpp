@@ -94,7 +94,7 @@ class Comparison {
     return equal(a.grid, b.grid) && equal(a.body, b.body);
   }
 
-  bool equal(const Function& a, const Function& b) {
+  bool equal(const LoweredFunction& a, const LoweredFunction& b) {
     if (a.name != b.name || a.is_output != b.is_output || a.kernels.size() != b.kernels.size() ||
         !pair(a.symbols, b.symbols) || !pair(a.arguments, b.arguments, true) || !pair(a.workspaces, b.workspaces, true) ||
         !equal(a.body, b.body))
@@ -192,7 +192,7 @@ class Comparison {
 bool equal(const Expr& a, const Expr& b) { return Comparison().equal(a, b); }
 bool equal(const Stmt& a, const Stmt& b) { return Comparison().equal(a, b); }
 bool equal(const Kernel& a, const Kernel& b) { return Comparison().equal(a, b); }
-bool equal(const Function& a, const Function& b) { return Comparison().equal(a, b); }
+bool equal(const LoweredFunction& a, const LoweredFunction& b) { return Comparison().equal(a, b); }
 bool equal(const Program& a, const Program& b) { return Comparison().equal(a, b); }
 
 }  // namespace lathe

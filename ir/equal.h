@@ -12,7 +12,7 @@ bool equal(const Expr& a, const Expr& b);
 bool equal(const Stmt& a, const Stmt& b);
 // Names of functions, kernels, arguments and computed tensors count, since they are what others call them by.
 bool equal(const Kernel& a, const Kernel& b);
-bool equal(const Function& a, const Function& b);
+bool equal(const LoweredFunction& a, const LoweredFunction& b);
 bool equal(const Program& a, const Program& b);
 
 }  // namespace lathe

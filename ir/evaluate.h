@@ -32,6 +32,6 @@ void evaluate(const Program& program, std::span<const BufferView> arguments);
 // right where no two of them conflict between barriers. Beside what is refused above: a read of an element that
 // nothing wrote (of an output, a workspace or an allocation), and a barrier that work-items reach under different
 // conditions or loop bounds.
-void evaluate(const Function& function, std::span<const BufferView> arguments);
+void evaluate(const LoweredFunction& function, std::span<const BufferView> arguments);
 
 }  // namespace lathe

@@ -271,7 +271,7 @@ Stmt as_loops(const Kernel& k) {
 
 }  // namespace
 
-void evaluate(const Function& function, std::span<const BufferView> views) {
+void evaluate(const LoweredFunction& function, std::span<const BufferView> views) {
   ExprCompiler compiler(fmt::format("evaluate({})", function.name));
   EvaluatedArguments arguments(compiler, function.arguments, function.symbols);
   for (const Tensor& t : function.workspaces) arguments.add_temporary(t);

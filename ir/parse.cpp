@@ -80,8 +80,8 @@ class Parser {
     return result;
   }
 
-  Function function() {
-    Function f;
+  LoweredFunction function() {
+    LoweredFunction f;
     if (lex_.accept("function")) {
       f.name = function_name();
       f.symbols = symbols();
@@ -593,6 +593,6 @@ class Parser {
 }  // namespace
 
 Program parse_program(std::string_view text, const std::string& file) { return Parser(text, file).program(); }
-Function parse_function(std::string_view text, const std::string& file) { return Parser(text, file).function(); }
+LoweredFunction parse_function(std::string_view text, const std::string& file) { return Parser(text, file).function(); }
 
 }  // namespace lathe

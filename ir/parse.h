@@ -12,6 +12,6 @@ namespace lathe {
 // A whole .te file: one function, its tensors, and (perhaps) a schedule. The steps are read, not yet applied.
 Program parse_program(std::string_view text, const std::string& file = "text");
 // What to_string of a lowered function or of kernels printed.
-Function parse_function(std::string_view text, const std::string& file = "text");
+LoweredFunction parse_function(std::string_view text, const std::string& file = "text");
 
 }  // namespace lathe

@@ -211,7 +211,7 @@ std::string to_string(const Kernel& k) {
                      print_list(k.grid, names), k.block[0], k.block[1], k.block[2], indices, print(k.body, names, 1));
 }
 
-std::string to_string(const Function& f) {
+std::string to_string(const LoweredFunction& f) {
   std::string text;
   if (!f.name.empty()) {
     Names names;

@@ -33,7 +33,7 @@ bool is_reserved(const std::string& name);
 std::string to_string(const Expr& e);
 std::string to_string(const Stmt& s);
 std::string to_string(const Kernel& k);
-std::string to_string(const Function& f);
+std::string to_string(const LoweredFunction& f);
 std::string to_string(const Program& p);  // a whole .te file
 
 std::string print(const Expr& e, Names& names);

@@ -103,7 +103,7 @@ struct Kernel {
 };
 
 // A function before and after the split of host from kernels: what `build` makes of a schedule.
-struct Function {
+struct LoweredFunction {
   std::string name;
   std::vector<Tensor> arguments;
   std::vector<bool> is_output;   // beside `arguments`

@@ -200,7 +200,7 @@ std::vector<std::string> violations(const Kernel& k, Form form) {
 
 }  // namespace
 
-std::vector<std::string> violations(const Function& f, Form form) {
+std::vector<std::string> violations(const LoweredFunction& f, Form form) {
   std::vector<std::string> all;
   if (form >= Form::kernels) {
     if (f.body) all.push_back(fmt::format("function {}: a body is left beside the kernels", f.name));
@@ -219,7 +219,7 @@ std::vector<std::string> violations(const Function& f, Form form) {
   return all;
 }
 
-void verify(const Function& f, Form form, std::string_view after) {
+void verify(const LoweredFunction& f, Form form, std::string_view after) {
   const std::vector<std::string> found = violations(f, form);
   if (found.empty()) return;
   std::string text = fmt::format("after {}, form {}:\n", after, to_string(form));

@@ -58,7 +58,7 @@ bool contains_block_loop(const Stmt& s) {
 
 class Partition {
  public:
-  explicit Partition(const Function& f) {
+  explicit Partition(const LoweredFunction& f) {
     for (const Var& symbol : f.symbols) outer_.insert({symbol.node(), Expr(symbol)});
   }
 

@@ -34,7 +34,7 @@ Stmt unbind(const Stmt& s, Kernel& k) {
 }
 
 // What a kernel reads and writes, in the order of the function's arguments, then the workspaces.
-void collect_buffers(const Function& f, Kernel& k) {
+void collect_buffers(const LoweredFunction& f, Kernel& k) {
   std::set<const TensorNode*> reads, writes;
   std::set<const VarNode*> variables;
   walk(
@@ -71,7 +71,7 @@ void collect_buffers(const Function& f, Kernel& k) {
 }  // namespace
 
 void split_kernels(Lowering& l) {
-  Function& f = l.function;
+  LoweredFunction& f = l.function;
   std::vector<Stmt> nests;
   if (const auto* block = as<BlockNode>(f.body))
     nests = block->stmts;

@@ -4,7 +4,7 @@
 
 namespace lathe {
 
-Facts symbol_facts(const Function& f) {
+Facts symbol_facts(const LoweredFunction& f) {
   Facts facts;
   for (const Var& symbol : f.symbols) facts.assume(symbol >= 0);
   return facts;

@@ -7,7 +7,7 @@
 namespace lathe {
 
 // Symbols are extents: not negative.
-Facts symbol_facts(const Function& f);
+Facts symbol_facts(const LoweredFunction& f);
 // Those, and the ranges of the kernel's work-group and work-item indices.
 Facts kernel_facts(const Kernel& k);
 
