@@ -1,0 +1,700 @@
+// Operand fields by encoding. Bit positions are those of AMD's ISA documents (Vega, CDNA3, RDNA2, RDNA3,
+// RDNA4: chapter "Microcode formats").
+#include "decode/decoder.h"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "decode/disassembler.h"
+#include "decode/opcode_name.h"
+#include "machine/fault.h"
+#include "machine/wave.h"
+
+namespace lathe::emu {
+
+enum class Format : u8 { sop1, sop2, sopc, sopk, sopp, vop1, vop2, vopc, vop3, vop3p, vopd, smem, ds, flat, buffer, other };
+
+struct Decoder::Fields {
+  u32 w[5] = {};        // the instruction's dwords
+  u32 size = 0;
+  Format format = Format::other;
+  u32 literal = 0;
+  bool has_literal = false;
+  bool dpp = false, dpp8 = false, sdwa = false;
+  u32 extra = 0;        // the DPP or SDWA dword
+  u32 bits(u32 lo, u32 width) const {
+    const u64 q = w[lo / 32] | u64(lo / 32 + 1 < 5 ? w[lo / 32 + 1] : 0) << 32;
+    return u32(q >> (lo % 32)) & (width == 32 ? ~0u : (1u << width) - 1);
+  }
+};
+
+namespace {
+
+Format format_of(const Isa& isa, u32 w) {
+  const bool gfx9 = isa.encoding == Encoding::gfx9, gfx12 = isa.encoding == Encoding::gfx12;
+  if (!(w >> 31)) return (w >> 25) == 0x3f ? Format::vop1 : (w >> 25) == 0x3e ? Format::vopc : Format::vop2;
+  if ((w >> 23) == 0x17d) return Format::sop1;
+  if ((w >> 23) == 0x17e) return Format::sopc;
+  if ((w >> 23) == 0x17f) return Format::sopp;
+  if ((w >> 28) == 0xb) return Format::sopk;
+  if ((w >> 30) == 2) return Format::sop2;
+  const u32 top = w >> 26;
+  if (gfx9) {
+    switch (top) {
+      case 0x34: return (w >> 23) == 0x1a7 ? Format::vop3p : Format::vop3;
+      case 0x30: return Format::smem;
+      case 0x36: return Format::ds;
+      case 0x37: return Format::flat;
+      case 0x38: return Format::buffer;
+    }
+    return Format::other;
+  }
+  if ((w >> 24) == 0xcc) return Format::vop3p;
+  switch (top) {
+    case 0x35: return Format::vop3;
+    case 0x32: return Format::vopd;
+    case 0x3d: return Format::smem;
+    case 0x36: return Format::ds;
+    case 0x37: return Format::flat;
+    case 0x38: return Format::buffer;
+    case 0x3b: return gfx12 ? Format::flat : Format::other;
+    case 0x31: return gfx12 ? Format::buffer : Format::other;
+  }
+  return Format::other;
+}
+
+constexpr u32 float_inline[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+constexpr u16 half_inline[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118};
+constexpr u64 double_inline[] = {0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x4000000000000000,
+                                 0xc000000000000000, 0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
+
+// Rows whose opcode has none yet keep their name here, for the report.
+const Row* nameless_row(const std::string& name, const Inst* (*run)(Wave&, const Inst*)) {
+  static std::mutex mutex;
+  static auto* names = new std::set<std::string>;
+  static auto* rows = new std::map<std::string, std::unique_ptr<Row>>;
+  std::lock_guard lock(mutex);
+  auto& slot = (*rows)[name];
+  if (!slot) {
+    slot = std::make_unique<Row>();
+    slot->name = *names->insert(name).first;
+    slot->run[0] = slot->run[1] = run;
+    slot->family = Family::control;
+    slot->cls = Class::other;
+  }
+  return slot.get();
+}
+
+const Inst* run_unknown(Wave&, const Inst* i) {
+  raise(FaultKind::unknown_instruction, fmt::format("no semantics for instruction {}", i->row->name));
+}
+const Inst* run_undecodable(Wave&, const Inst* i) {
+  raise(FaultKind::unknown_instruction, fmt::format("the bytes at pc 0x{:x} are no instruction of this target ({})", i->pc, i->row->name));
+}
+const Inst* run_bad_register(Wave&, const Inst* i) {
+  raise(FaultKind::bad_register, fmt::format("instruction names {}{} beyond the registers that the kernel descriptor allocates ({})", "v", i->imm, i->size));
+}
+// VOPD: both halves read their sources before either writes.
+const Inst* run_vopd(Wave& w, const Inst* i) {
+  const Inst* x = i->second;
+  x[0].run(w, &x[0]);
+  x[1].run(w, &x[1]);
+  return i + 1;
+}
+const Inst* run_vopd_swapped(Wave& w, const Inst* i) {
+  const Inst* x = i->second;
+  x[1].run(w, &x[1]);
+  x[0].run(w, &x[0]);
+  return i + 1;
+}
+const Inst* run_vopd_crossed(Wave& w, const Inst* i) {
+  const Inst* x = i->second;
+  const u32 reg = x[0].dst.reg;
+  u32 before[64], after[64];
+  std::memcpy(before, w.vgpr(reg), 4 * w.lanes);
+  const u64 und = w.und ? w.und[reg] : 0, all = w.und ? w.all[reg] : 0;
+  u32 bits[64];
+  if (w.und) std::memcpy(bits, w.bits + size_t(reg) * w.lanes, 4 * w.lanes);
+  x[0].run(w, &x[0]);
+  std::memcpy(after, w.vgpr(reg), 4 * w.lanes);
+  std::memcpy(w.vgpr(reg), before, 4 * w.lanes);
+  u64 und2 = 0, all2 = 0;
+  u32 bits2[64];
+  if (w.und) {
+    und2 = w.und[reg], all2 = w.all[reg];
+    std::memcpy(bits2, w.bits + size_t(reg) * w.lanes, 4 * w.lanes);
+    w.und[reg] = und, w.all[reg] = all;
+    std::memcpy(w.bits + size_t(reg) * w.lanes, bits, 4 * w.lanes);
+  }
+  x[1].run(w, &x[1]);
+  std::memcpy(w.vgpr(reg), after, 4 * w.lanes);
+  if (w.und) {
+    w.und[reg] = und2, w.all[reg] = all2;
+    std::memcpy(w.bits + size_t(reg) * w.lanes, bits2, 4 * w.lanes);
+  }
+  return i + 1;
+}
+
+}  // namespace
+
+// ---- operands ------------------------------------------------------------------------------------
+
+// The encoding's scalar codes with M0 and NULL brought to one place: gfx9 has M0 at 124, gfx10 adds NULL
+// at 125, gfx11 swaps them.
+u32 Decoder::sgpr_code(u32 code) const {
+  if (isa().encoding >= Encoding::gfx11) {
+    if (code == 124) return sink_reg;
+    if (code == 125) return m0_reg;
+  } else if (isa().encoding == Encoding::gfx10 && code == 125) {
+    return sink_reg;
+  }
+  return code;
+}
+
+Src Decoder::source(u32 code, Ty type, const Fields& f, bool vector, bool short16) {
+  Src s;
+  s.type = type;
+  auto constant = [&](u64 value) {
+    s.kind = Kind::constant;
+    if (!vector) s.value = value;
+    else if (dwords(type) == 2 || type == Ty::mask) s.lanes = program.constant64(value);
+    else s.lanes = program.constant32(u32(value));
+  };
+  if (code >= 256) {
+    s.kind = Kind::vgpr;
+    s.reg = u16(code - 256);
+    if (short16 && is_16bit(type) && isa().encoding >= Encoding::gfx11 && (s.reg & 0x80)) s.reg &= 0x7f, s.sel = 1;
+    return s;
+  }
+  const u32 scalar = sgpr_code(code);
+  if (scalar == sink_reg) {
+    constant(0);  // NULL reads as zero
+  } else if (scalar < 128) {
+    s.kind = Kind::sgpr;
+    s.reg = u16(scalar);
+  } else if (code <= 208) {
+    const i64 value = code <= 192 ? i64(code) - 128 : 192 - i64(code);
+    constant(dwords(type) == 2 ? (type == Ty::pkf32 || type == Ty::pkb32 ? u64(u32(value)) | u64(u32(value)) << 32 : u64(value)) : is_16bit(type) ? u64(u16(value)) : u64(u32(value)));
+  } else if (code >= 240 && code <= 248) {
+    const u32 k = code - 240;
+    switch (type) {
+      case Ty::f16: case Ty::b16: case Ty::pkf16: constant(half_inline[k]); break;
+      case Ty::f64: case Ty::b64: case Ty::i64: constant(double_inline[k]); break;
+      case Ty::bf16: case Ty::pkbf16: constant(float_inline[k] >> 16); break;
+      case Ty::pkf32: case Ty::pkb32: constant(u64(float_inline[k]) | u64(float_inline[k]) << 32); break;
+      default: constant(float_inline[k]);
+    }
+  } else if (code == 255) {
+    const u32 k = f.literal;
+    switch (type) {
+      case Ty::f64: constant(u64(k) << 32); break;
+      case Ty::i64: constant(u64(i64(i32(k)))); break;
+      case Ty::pkf32: case Ty::pkb32: constant(u64(k) | u64(k) << 32); break;
+      case Ty::b16: case Ty::f16: case Ty::bf16: constant(k & 0xffff); break;
+      default: constant(k);
+    }
+  } else {
+    s.kind = Kind::special;
+    s.reg = u16(code);
+  }
+  return s;
+}
+
+Dst Decoder::vector_dst(u32 reg, Ty type, bool short16, u32 half, bool keep) {
+  Dst d;
+  d.kind = Kind::vgpr;
+  d.type = type;
+  d.reg = u16(reg);
+  if (is_16bit(type)) {
+    d.half = half & 1;
+    d.keep = keep || isa().fma16_keeps_high || d.half;
+    if (short16 && isa().encoding >= Encoding::gfx11 && (reg & 0x80)) d.reg &= 0x7f, d.half = 1;
+  }
+  return d;
+}
+
+void Decoder::scalar_dst(Inst& i, u32 code, Ty type) {
+  i.dst.kind = Kind::sgpr;
+  i.dst.type = type;
+  i.dst.reg = u16(sgpr_code(code));
+}
+
+// ---- scalar --------------------------------------------------------------------------------------
+
+void Decoder::salu(Inst& i, const Fields& f) {
+  const Row& row = *i.row;
+  const Sig& sig = row.sig;
+  const u32 w = f.w[0];
+  auto src = [&](u32 k, u32 code) { i.src[k] = source(code, sig.src[k], f, false, false); };
+  auto imm = [&](u32 k, u32 value) { i.src[k].kind = Kind::constant, i.src[k].type = sig.src[k], i.src[k].value = value; };
+  i.nsrc = sig.n;
+  const u32 sdst = w >> 16 & 0x7f;
+  switch (f.format) {
+    case Format::sop1:
+      if (sig.dst != Ty::none) scalar_dst(i, sdst, sig.dst);
+      if (sig.n > 0) src(0, w & 0xff);
+      if (row.flags & dst_read) src(1, sdst);
+      break;
+    case Format::sop2:
+      if (sig.dst != Ty::none) scalar_dst(i, sdst, sig.dst);
+      src(0, w & 0xff);
+      if (row.flags & lit_mid) src(1, 255), src(2, w >> 8 & 0xff);
+      else if (sig.n > 1) src(1, w >> 8 & 0xff);
+      if (row.flags & lit_last) src(2, 255);
+      if (row.flags & dst_read) src(2, sdst);
+      break;
+    case Format::sopc:
+      src(0, w & 0xff);
+      src(1, w >> 8 & 0xff);
+      break;
+    case Format::sopk: {
+      i.imm = i32(i16(w));
+      if (row.family == Family::control) {
+        if (sig.n == 1) imm(0, f.literal);
+        scalar_dst(i, sdst, Ty::b32);
+        break;
+      }
+      if (sig.dst != Ty::none) scalar_dst(i, sdst, sig.dst);
+      u32 k = 0;
+      if (row.flags & dst_read) src(k++, sdst);
+      if (k < sig.n) imm(k, u32(i.imm));
+      break;
+    }
+    default:  // sopp
+      i.imm = i32(i16(w));
+      i.nsrc = 0;
+  }
+}
+
+void Decoder::smem(Inst& i, const Fields& f) {
+  Mem& m = i.mem;
+  const u32 count = i.row->mem_bytes;
+  m.segment = i.row->name.substr(0, 9) == "S_BUFFER_" ? Segment::buffer : Segment::global;
+  m.saddr = u16(f.bits(0, 6) << 1);
+  scalar_dst(i, f.bits(6, 7), Ty::b32);
+  auto soffset = [&](u32 code) {
+    if (sgpr_code(code) != sink_reg) m.soffset = source(code, Ty::b32, f, false, false);
+  };
+  (void)count;
+  switch (isa().encoding) {
+    case Encoding::gfx9: {  // imm bit 17, soffset_en bit 14
+      const bool imm = f.bits(17, 1), sgpr = f.bits(14, 1);
+      if (imm) m.offset = i32(f.bits(32, 21) << 11) >> 11;
+      else soffset(f.bits(32, 7));
+      if (imm && sgpr) soffset(f.bits(57, 7));
+      break;
+    }
+    case Encoding::gfx10: case Encoding::gfx11:
+      m.offset = i32(f.bits(32, 21) << 11) >> 11;
+      soffset(f.bits(57, 7));
+      break;
+    case Encoding::gfx12:
+      m.offset = i32(f.bits(32, 24) << 8) >> 8;
+      soffset(f.bits(57, 7));
+      break;
+  }
+}
+
+// ---- vector --------------------------------------------------------------------------------------
+
+void Decoder::valu(Inst& i, const Fields& f) {
+  const Row& row = *i.row;
+  const Sig& sig = row.sig;
+  const bool e32 = f.format != Format::vop3;
+  const u32 w = f.w[0];
+  const bool gfx9 = isa().encoding == Encoding::gfx9;
+  i.nsrc = sig.n;
+  u32 codes[4] = {};
+  u32 ncodes;
+  if (e32) {
+    codes[0] = w & 0x1ff;
+    codes[1] = 256 + (w >> 9 & 0xff);
+    ncodes = f.format == Format::vop1 ? 1 : 2;
+    if (f.dpp || f.dpp8) codes[0] = 256 + (f.extra & 0xff);
+    if (f.sdwa) codes[0] = (f.extra >> 23 & 1 ? 0 : 256) + (f.extra & 0xff), codes[1] = (f.extra >> 31 ? 0 : 256) + (w >> 9 & 0xff);
+  } else {
+    codes[0] = f.bits(32, 9), codes[1] = f.bits(41, 9), codes[2] = f.bits(50, 9);
+    ncodes = 3;
+    if (f.dpp || f.dpp8) codes[0] = 256 + (f.extra & 0xff);
+  }
+  const u32 vdst = e32 ? w >> 17 & 0xff : f.bits(0, 8);
+  const bool vop3b = sig.mask_out && sig.dst != Ty::none && !e32;
+  // VOP3's modifiers; VOP3B has its SDST where abs and op_sel would be.
+  const u32 neg = e32 ? 0 : f.bits(61, 3), abs = e32 || vop3b ? 0 : f.bits(8, 3), opsel = e32 || vop3b ? 0 : f.bits(11, 4);
+  if (!e32) i.clamp = f.bits(15, 1), i.omod = u8(f.bits(59, 2));
+  for (u32 k = 0; k < sig.n; k++) {
+    Src& s = i.src[k];
+    const Ty t = sig.src[k];
+    if (t == Ty::lane) {
+      s.kind = Kind::constant, s.type = t;
+      s.lanes = program.lane_numbers();
+      continue;
+    }
+    if (t == Ty::mask && (e32 || (row.flags & vcc_last) || k >= ncodes)) {
+      s.kind = Kind::sgpr, s.type = t, s.reg = vcc_reg;
+      continue;
+    }
+    u32 code = codes[k];
+    if ((row.flags & acc) && k == sig.n - 1u) code = 256 + vdst;
+    else if ((row.flags & lit_last) && k == sig.n - 1u) code = 255;
+    else if ((row.flags & lit_mid) && k == 1) code = 255;
+    else if ((row.flags & lit_mid) && k == 2) code = codes[1];
+    s = source(code, t, f, true, e32);
+    if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
+    if (!e32) {
+      s.neg = neg >> k & 1, s.abs = abs >> k & 1;
+      if ((is_16bit(t) || row.family == Family::lane) && !((row.flags & acc) && k == sig.n - 1u)) s.sel = opsel >> k & 1;
+      if ((row.flags & acc) && k == sig.n - 1u && is_16bit(t)) s.sel = opsel >> 3 & 1;
+    }
+  }
+  if (f.dpp) {
+    i.dpp.on = true;
+    const u32 x = f.extra;
+    i.dpp.ctrl = x >> 8 & 0x1ff;
+    i.dpp.fetch_inactive = x >> 18 & 1, i.dpp.bound_ctrl = x >> 19 & 1;
+    i.dpp.bank_mask = x >> 24 & 15, i.dpp.row_mask = x >> 28;
+    if (e32) i.src[0].neg = x >> 20 & 1, i.src[0].abs = x >> 21 & 1;
+    if (e32 && sig.n > 1 && i.src[1].type != Ty::mask) i.src[1].neg = x >> 22 & 1, i.src[1].abs = x >> 23 & 1;
+  } else if (f.dpp8) {
+    i.dpp.on = i.dpp.is8 = true;
+    i.dpp.sel8 = f.extra >> 8;
+    i.dpp.fetch_inactive = true;  // DPP8 lanes out of EXEC: FI decides, see below
+    const u32 code = e32 ? w & 0x1ff : f.bits(32, 9);
+    i.dpp.fetch_inactive = code == 234;
+  } else if (f.sdwa) {
+    i.sdwa = true;
+    const u32 x = f.extra;
+    i.src[0].sdwa_sel = x >> 16 & 7, i.src[0].sdwa_sext = x >> 19 & 1, i.src[0].neg = x >> 20 & 1, i.src[0].abs = x >> 21 & 1;
+    if (ncodes > 1 && sig.n > 1) i.src[1].sdwa_sel = x >> 24 & 7, i.src[1].sdwa_sext = x >> 27 & 1, i.src[1].neg = x >> 28 & 1, i.src[1].abs = x >> 29 & 1;
+    if (f.format != Format::vopc) i.clamp = x >> 13 & 1, i.omod = x >> 14 & 3;
+  }
+
+  if (row.flags & RowFlag::scalar_dst) {
+    Inst& j = i;
+    j.dst.kind = Kind::sgpr, j.dst.type = sig.dst, j.dst.reg = u16(sgpr_code(vdst));
+  } else if (sig.dst != Ty::none) {
+    i.dst = vector_dst(vdst, sig.dst, e32, (row.flags & d_hi) ? 1 : opsel >> 3, row.flags & keep_high);
+    if (row.flags & agpr_dst) i.dst.reg = u16(i.dst.reg + program.context.agpr_base);
+    if (f.sdwa) i.dst.sdwa_sel = f.extra >> 8 & 7, i.dst.sdwa_unused = f.extra >> 11 & 3;
+    if (f.sdwa && is_16bit(i.dst.type)) i.dst.keep = 0;
+  }
+  if (sig.mask_out) {
+    u32 code = vcc_reg;
+    if (vop3b) code = f.bits(8, 7);
+    else if (!e32) code = f.bits(0, 8);
+    else if (f.sdwa && f.format == Format::vopc && gfx9 && (f.extra >> 15 & 1)) code = f.extra >> 8 & 0x7f;
+    i.sdst.kind = Kind::sgpr, i.sdst.type = Ty::mask, i.sdst.reg = u16(sgpr_code(code));
+    if ((row.flags & cmpx) && !gfx9) i.sdst.kind = Kind::none;  // gfx10+: EXEC alone
+  }
+  finish_valu(i, f);
+}
+
+void Decoder::vop3p(Inst& i, const Fields& f) {
+  const Row& row = *i.row;
+  const Sig& sig = row.sig;
+  i.nsrc = sig.n;
+  const u32 codes[] = {f.bits(32, 9), f.bits(41, 9), f.bits(50, 9)};
+  const u32 neg = f.bits(61, 3), neg_hi = f.bits(8, 3), opsel = f.bits(11, 3);
+  const u32 opsel_hi = f.bits(59, 2) | f.bits(14, 1) << 2;
+  i.clamp = f.bits(15, 1);
+  for (u32 k = 0; k < sig.n; k++) {
+    const u32 code = (row.flags & acc) && k == sig.n - 1u ? 256 + f.bits(0, 8) : codes[k];
+    Src& s = i.src[k];
+    s = source(code, sig.src[k], f, true, false);
+    if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
+    if (is_packed(sig.src[k]) || sig.src[k] == Ty::mix) {
+      s.neg = neg >> k & 1, s.neg_hi = neg_hi >> k & 1, s.sel = opsel >> k & 1, s.sel_hi = opsel_hi >> k & 1;
+      if (sig.src[k] == Ty::mix && s.sel_hi && s.kind == Kind::constant && code >= 240 && code <= 248) s.lanes = program.constant32(half_inline[code - 240]);
+      if ((row.flags & acc) && k == sig.n - 1u) s.sel = 0, s.sel_hi = 1, s.neg = s.neg_hi = 0;
+    } else {
+      s.neg = neg >> k & 1;
+      s.abs = sig.src[k] == Ty::f32 ? neg_hi >> k & 1 : 0;
+    }
+  }
+  i.dst = vector_dst(f.bits(0, 8), sig.dst, false, (row.flags & d_hi) ? 1 : 0, row.flags & keep_high);
+  if (row.flags & agpr_dst) i.dst.reg = u16(i.dst.reg + program.context.agpr_base);
+  finish_valu(i, f);
+}
+
+void Decoder::finish_valu(Inst& i, const Fields&) {
+  const Row& row = *i.row;
+  i.lanes = row.lanes;
+  if (row.family != Family::valu) {
+    i.clamp = false, i.omod = 0;
+    return;
+  }
+  i.float_result = is_float(row.sig.dst);
+  bool simple = !i.clamp && !i.omod && !i.sdwa && !i.dpp.on;
+  for (u32 k = 0; k < i.nsrc; k++) {
+    const Src& s = i.src[k];
+    i.float_result |= is_float(s.type);
+    simple &= !s.neg && !s.abs && !s.neg_hi && dwords(s.type) == 1;
+    if (s.type == Ty::mask) simple &= s.kind == Kind::sgpr;
+    else if (is_16bit(s.type)) simple &= !s.sel;
+    else simple &= s.type == Ty::b32 || s.type == Ty::f32 || s.type == Ty::lane;
+    simple &= k < 3;
+  }
+  simple &= row.sig.dst == Ty::none || row.sig.dst == Ty::b32 || row.sig.dst == Ty::f32;
+  i.simple = simple;
+  if (simple) i.run = row.simple[program.context.strict];
+}
+
+void Decoder::vopd(Inst& i, const Fields& f, const OpcodeName& name) {
+  const Row* rows[2] = {find_row(name.base), find_row(name.dual)};
+  for (int k = 0; k < 2; k++)
+    if (!rows[k]) {
+      i.row = nameless_row(k ? name.dual : name.base, run_unknown);
+      i.run = run_unknown;
+      return;
+    }
+  const u32 vdstx = f.bits(56, 8), vdsty = f.bits(49, 7) << 1 | !(vdstx & 1);
+  const u32 src0[2] = {f.bits(0, 9), f.bits(32, 9)}, src1[2] = {256 + f.bits(9, 8), 256 + f.bits(41, 8)}, dst[2] = {vdstx, vdsty};
+  program.pairs_.push_back(std::make_unique<Inst[]>(2));
+  Inst* block = program.pairs_.back().get();
+  for (int k = 0; k < 2; k++) {
+    Inst& h = block[k];
+    h.row = rows[k];
+    h.pc = i.pc, h.size = i.size;
+    h.cls = Class::valu;
+    h.run = rows[k]->run[program.context.strict];
+    const Sig& sig = rows[k]->sig;
+    h.nsrc = sig.n;
+    for (u32 s = 0; s < sig.n; s++) {
+      u32 code = s == 0 ? src0[k] : src1[k];
+      if (sig.src[s] == Ty::mask) {
+        h.src[s].kind = Kind::sgpr, h.src[s].type = Ty::mask, h.src[s].reg = vcc_reg;
+        continue;
+      }
+      if ((rows[k]->flags & acc) && s == sig.n - 1u) code = 256 + dst[k];
+      else if ((rows[k]->flags & lit_last) && s == 2) code = 255;
+      else if ((rows[k]->flags & lit_mid) && s == 1) code = 255;
+      h.src[s] = source(code, sig.src[s], f, true, false);
+      if (is_packed(sig.src[s])) h.src[s].sel = 0, h.src[s].sel_hi = 1;
+    }
+    h.dst = vector_dst(dst[k], sig.dst, false, 0, false);
+    finish_valu(h, f);
+    check_registers(h);
+  }
+  auto reads = [&](const Inst& h, u32 reg) {
+    for (u32 s = 0; s < h.nsrc; s++)
+      if (h.src[s].kind == Kind::vgpr && h.src[s].reg == reg) return true;
+    return false;
+  };
+  i.row = rows[0];
+  i.cls = Class::vopd;
+  i.second = block;
+  const bool y_after_x_bad = reads(block[1], block[0].dst.reg), x_after_y_bad = reads(block[0], block[1].dst.reg);
+  i.run = !y_after_x_bad ? run_vopd : !x_after_y_bad ? run_vopd_swapped : run_vopd_crossed;
+}
+
+// ---- memory --------------------------------------------------------------------------------------
+
+void Decoder::ds(Inst& i, const Fields& f) {
+  Mem& m = i.mem;
+  const Row& row = *i.row;
+  m.addr = u16(f.bits(32, 8)), m.data = u16(f.bits(40, 8)), m.data1 = u16(f.bits(48, 8));
+  m.has_vaddr = true;
+  if (row.mem_flags & mem_two) {
+    const i32 unit = row.mem_bytes * (row.mem_flags & mem_st64 ? 64 : 1);
+    m.offset = i32(f.bits(0, 8)) * unit, m.offset1 = i32(f.bits(8, 8)) * unit;
+  } else {
+    m.offset = i32(f.bits(0, 16));
+  }
+  u32 dst = f.bits(56, 8);
+  if (isa().unified_agprs && f.bits(25, 1)) {
+    dst += program.context.agpr_base;
+    m.data = u16(m.data + program.context.agpr_base), m.data1 = u16(m.data1 + program.context.agpr_base);
+  }
+  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
+}
+
+void Decoder::flat(Inst& i, const Fields& f) {
+  Mem& m = i.mem;
+  const std::string_view name = i.row->name;
+  (void)name;
+  u32 segment, saddr, acc_bit = 0, sve = 0;
+  u32 dst, data, addr;
+  switch (isa().encoding) {
+    case Encoding::gfx12:
+      segment = f.bits(24, 2);
+      saddr = f.bits(0, 7);
+      dst = f.bits(32, 8), data = f.bits(55, 8), addr = f.bits(64, 8);
+      m.offset = i32(f.bits(72, 24) << 8) >> 8;
+      sve = f.bits(49, 1);
+      break;
+    case Encoding::gfx11:
+      segment = f.bits(16, 2);
+      saddr = f.bits(48, 7);
+      dst = f.bits(56, 8), data = f.bits(40, 8), addr = f.bits(32, 8);
+      m.offset = i32(f.bits(0, 13) << 19) >> 19;
+      sve = f.bits(55, 1);
+      break;
+    default:
+      segment = f.bits(14, 2);
+      saddr = f.bits(48, 7);
+      dst = f.bits(56, 8), data = f.bits(40, 8), addr = f.bits(32, 8);
+      if (isa().encoding == Encoding::gfx10) m.offset = segment == 0 ? 0 : i32(f.bits(0, 12) << 20) >> 20;
+      else m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;
+      if (isa().unified_agprs) acc_bit = f.bits(55, 1);
+      if (isa().scratch_sve) sve = f.bits(13, 1), m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;
+      break;
+  }
+  m.segment = segment == 0 ? Segment::flat : segment == 1 ? Segment::scratch : Segment::global;
+  const bool off = saddr == 0x7f || sgpr_code(saddr) == sink_reg;
+  if (m.segment == Segment::flat) {
+    m.has_vaddr = true;
+    m.has_saddr = false;
+  } else {
+    m.has_saddr = !off;
+    m.saddr = u16(sgpr_code(saddr));
+    if (m.segment == Segment::global) m.has_vaddr = true;
+    else m.has_vaddr = isa().scratch_sve ? sve : off && saddr != 0x7f ? true : off && isa().encoding == Encoding::gfx9;
+  }
+  if (acc_bit) dst += program.context.agpr_base, data += program.context.agpr_base;
+  m.addr = u16(addr), m.data = u16(data);
+  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
+  if (m.segment == Segment::scratch) i.cls = Class::scratch;
+}
+
+void Decoder::buffer(Inst& i, const Fields& f) {
+  Mem& m = i.mem;
+  m.segment = Segment::buffer;
+  m.has_saddr = true;
+  u32 data, addr, rsrc, soffset;
+  switch (isa().encoding) {
+    case Encoding::gfx12:
+      soffset = f.bits(0, 7);
+      data = f.bits(32, 8), rsrc = f.bits(41, 9), m.offen = f.bits(62, 1), m.idxen = f.bits(63, 1);
+      addr = f.bits(64, 8);
+      m.offset = i32(f.bits(72, 24) << 8) >> 8;
+      m.saddr = u16(sgpr_code(rsrc));
+      break;
+    default:
+      m.offset = i32(f.bits(0, 12));
+      addr = f.bits(32, 8), data = f.bits(40, 8), m.saddr = u16(f.bits(48, 5) << 2), soffset = f.bits(56, 8);
+      if (isa().encoding == Encoding::gfx11) m.offen = f.bits(54, 1), m.idxen = f.bits(55, 1);
+      else m.offen = f.bits(12, 1), m.idxen = f.bits(13, 1), m.lds = f.bits(16, 1);
+      if (isa().unified_agprs && f.bits(55, 1)) data += program.context.agpr_base;
+  }
+  m.has_vaddr = m.offen || m.idxen;
+  m.soffset = source(soffset, Ty::b32, f, false, false);
+  m.addr = u16(addr), m.data = u16(data);
+  i.cls = Class::buffer;
+  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(data);
+}
+
+// ---- one instruction -----------------------------------------------------------------------------
+
+void Decoder::check_registers(Inst& i) {
+  u32 top = 0;
+  for (u32 k = 0; k < i.nsrc; k++)
+    if (i.src[k].kind == Kind::vgpr) top = std::max(top, i.src[k].reg + std::max(1u, dwords(i.src[k].type)));
+  const bool memory = i.row->family == Family::vmem || i.row->family == Family::ds;
+  const u32 mem_dwords = i.row->mem_bytes < 4 ? 1 : i.row->mem_bytes / 4;
+  if (memory) {
+    const bool load = i.row->mem_op == MemOp::load, store = i.row->mem_op == MemOp::store;
+    const u32 two = i.row->mem_flags & mem_two ? 2 : 1;
+    if (i.mem.has_vaddr) top = std::max(top, i.mem.addr + 1u);
+    if (load || i.mem.ret) top = std::max(top, i.dst.reg + mem_dwords * two);
+    if (store || !load) top = std::max(top, i.mem.data + (i.row->mem_op == MemOp::none ? 1u : mem_dwords));
+    if (i.row->family == Family::ds && i.row->mem_op == MemOp::none) top = std::max(top, i.dst.reg + 1u);
+    if (i.row->name == "DS_SWIZZLE_B32") top = std::max(i.mem.addr, i.dst.reg) + 1u;
+  } else if (i.dst.kind == Kind::vgpr) {
+    top = std::max(top, i.dst.reg + std::max(1u, dwords(i.dst.type)));
+  }
+  if (top > program.context.vgprs) {
+    i.run = run_bad_register;
+    i.imm = i32(top - 1);
+    i.size = program.context.vgprs;
+  }
+}
+
+u32 Decoder::decode(u64 pc, Inst& i) {
+  const DecodeContext& c = program.context;
+  const u64 available = program.text_base + program.text_size - pc;
+  const u8* bytes = reinterpret_cast<const u8*>(pc);
+  i.pc = pc;
+  const Decoded d = disassemble_one(*c.isa, c.lanes, bytes, std::min<u64>(available, 20), pc);
+  if (d.opcode.empty() || d.size == 0 || d.size > 20) {
+    u32 word = 0;
+    std::memcpy(&word, bytes, std::min<u64>(4, available));
+    i.row = nameless_row(fmt::format("0x{:08x}", word), run_undecodable);
+    i.run = run_undecodable;
+    i.size = 4;
+    return 4;
+  }
+  i.size = d.size;
+  Fields f;
+  f.size = d.size;
+  std::memcpy(f.w, bytes, d.size);
+  f.format = format_of(*c.isa, f.w[0]);
+
+  const OpcodeName name = take_apart(d.opcode);
+  // Words after the base encoding: literal, DPP or SDWA.
+  u32 base = 4;
+  switch (f.format) {
+    case Format::vop3: case Format::vop3p: case Format::vopd: case Format::smem: case Format::ds: base = 8; break;
+    case Format::flat: case Format::buffer: base = c.isa->encoding == Encoding::gfx12 ? 12 : 8; break;
+    default: break;
+  }
+  if (d.size > base && base / 4 < 5) {
+    const u32 extra = f.w[base / 4];
+    u32 code = 0;
+    if (f.format == Format::vop1 || f.format == Format::vop2 || f.format == Format::vopc) code = f.w[0] & 0x1ff;
+    else if (f.format == Format::vop3 || f.format == Format::vop3p) code = f.w[1] & 0x1ff;
+    if (code == 249 && f.format != Format::vop3 && f.format != Format::vop3p) f.sdwa = true, f.extra = extra;
+    else if (code == 250) f.dpp = true, f.extra = extra;
+    else if ((code == 233 || code == 234) && c.isa->encoding >= Encoding::gfx10) f.dpp8 = true, f.extra = extra;
+    else f.has_literal = true, f.literal = extra;
+  }
+
+  if (f.format == Format::vopd) {
+    vopd(i, f, name);
+    return d.size;
+  }
+  const bool clamped = (f.format == Format::vop3 || f.format == Format::vop3p) && f.bits(15, 1);
+  const Row* row = find_row(name.base);
+  // Saturating integer forms have rows of their own.
+  if (row && clamped && row->family == Family::valu && !is_float(row->sig.dst) && row->sig.dst != Ty::none) {
+    row = find_row(name.base + " clamp");
+    if (!row) {
+      i.row = nameless_row(name.base + " clamp", run_unknown);
+      i.run = run_unknown;
+      return d.size;
+    }
+  }
+  if (!row || f.format == Format::other) {
+    i.row = nameless_row(name.base, run_unknown);
+    i.run = run_unknown;
+    return d.size;
+  }
+  i.row = row;
+  i.cls = row->cls;
+  i.run = row->run[c.strict];
+  i.mem.ret = name.returns;
+  switch (row->family) {
+    case Family::valu: case Family::lane:
+      if (f.format == Format::vop3p) vop3p(i, f);
+      else valu(i, f);
+      break;
+    case Family::salu: case Family::control:
+      if (f.format == Format::smem) scalar_dst(i, f.bits(6, 7), row->sig.dst);  // s_memtime
+      else if (f.format == Format::sop1 || f.format == Format::sop2 || f.format == Format::sopc || f.format == Format::sopk || f.format == Format::sopp) salu(i, f);
+      break;
+    case Family::smem: smem(i, f); break;
+    case Family::ds: ds(i, f); break;
+    case Family::vmem:
+      if (f.format == Format::buffer) buffer(i, f);
+      else flat(i, f);
+      break;
+  }
+  if (i.clamp && row->family == Family::valu && !is_float(row->sig.dst)) i.clamp = false;  // the row saturates itself
+  check_registers(i);
+  return d.size;
+}
+
+}  // namespace lathe::emu

@@ -1,0 +1,96 @@
+// The one translation unit that includes LLVM.
+#include "decode/disassembler.h"
+
+#include <llvm/MC/MCAsmInfo.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstPrinter.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/MC/MCTargetOptions.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+namespace lathe::emu {
+namespace {
+
+struct Machine {
+  std::unique_ptr<llvm::MCRegisterInfo> registers;
+  std::unique_ptr<llvm::MCAsmInfo> assembly;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
+  std::unique_ptr<llvm::MCInstrInfo> instructions;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::unique_ptr<llvm::MCInstPrinter> printer;
+};
+
+std::mutex mutex;
+
+Machine& machine(const Isa& isa, u32 wave_size) {
+  static std::map<std::pair<std::string, u32>, std::unique_ptr<Machine>>* machines = nullptr;
+  if (!machines) {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUDisassembler();
+    machines = new std::map<std::pair<std::string, u32>, std::unique_ptr<Machine>>;
+  }
+  auto& slot = (*machines)[{std::string(isa.name), wave_size}];
+  if (slot) return *slot;
+  const llvm::Triple triple("amdgcn-amd-amdhsa");
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw std::runtime_error("LLVM has no AMDGPU target: " + error);
+  const char* features = isa.encoding == Encoding::gfx9 ? "" : wave_size == 32 ? "+wavefrontsize32" : "+wavefrontsize64";
+  auto m = std::make_unique<Machine>();
+  const llvm::MCTargetOptions options;
+  m->registers.reset(target->createMCRegInfo(triple));
+  m->assembly.reset(target->createMCAsmInfo(*m->registers, triple, options));
+  m->subtarget.reset(target->createMCSubtargetInfo(triple, std::string(isa.name), features));
+  m->instructions.reset(target->createMCInstrInfo());
+  m->context = std::make_unique<llvm::MCContext>(triple, m->assembly.get(), m->registers.get(), m->subtarget.get());
+  m->disassembler.reset(target->createMCDisassembler(*m->subtarget, *m->context));
+  m->printer.reset(target->createMCInstPrinter(triple, 0, *m->assembly, *m->instructions, *m->registers));
+  if (!m->disassembler || !m->printer) throw std::runtime_error("LLVM cannot disassemble for " + std::string(isa.name));
+  slot = std::move(m);
+  return *slot;
+}
+
+}  // namespace
+
+Decoded disassemble_one(const Isa& isa, u32 wave_size, const u8* bytes, u64 available, u64 pc) {
+  std::lock_guard lock(mutex);
+  Machine& m = machine(isa, wave_size);
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  const auto status = m.disassembler->getInstruction(inst, size, {bytes, size_t(available)}, pc, llvm::nulls());
+  if (status != llvm::MCDisassembler::Success) return {};
+  const llvm::StringRef name = m.instructions->getName(inst.getOpcode());
+  return {std::string_view(name.data(), name.size()), u32(size)};
+}
+
+std::string disassembly_text(const Isa& isa, u32 wave_size, const u8* bytes, u64 available, u64 pc) {
+  std::lock_guard lock(mutex);
+  Machine& m = machine(isa, wave_size);
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  if (m.disassembler->getInstruction(inst, size, {bytes, size_t(available)}, pc, llvm::nulls()) != llvm::MCDisassembler::Success) return "(not an instruction)";
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  m.printer->printInst(&inst, pc, "", *m.subtarget, out);
+  out.flush();
+  for (char& c : text)
+    if (c == '\t') c = ' ';
+  const size_t from = text.find_first_not_of(' ');
+  return from == std::string::npos ? text : text.substr(from);
+}
+
+}  // namespace lathe::emu

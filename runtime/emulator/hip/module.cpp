@@ -1,0 +1,218 @@
+// Modules, functions and launches.
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "hip/state.h"
+#include "launch/report.h"
+
+namespace lathe::emu {
+bool known_stream(hipStream_t);
+}
+using namespace lathe::emu;
+
+// HIP's opaque handle types, given their meaning here.
+struct ihipModuleSymbol_t {
+  Kernel* kernel;
+  int device;
+};
+struct ihipModule_t {
+  std::unique_ptr<CodeObject> object;
+  int device;
+  std::vector<std::unique_ptr<ihipModuleSymbol_t>> functions;
+};
+
+namespace {
+
+Handles<ihipModule_t>& modules() {
+  static auto* h = new Handles<ihipModule_t>;
+  return *h;
+}
+Handles<ihipModuleSymbol_t>& functions() {
+  static auto* h = new Handles<ihipModuleSymbol_t>;
+  return *h;
+}
+
+hipError_t load(hipModule_t* out, std::span<const u8> bytes, const char* call) {
+  if (!out) return done(hipErrorInvalidValue);
+  if (devices().empty()) return done(hipErrorNoDevice);
+  const int device = current_device();
+  try {
+    auto object = load_code_object(bytes, *devices()[size_t(device)].isa, device);
+    *out = modules().add(new ihipModule_t{std::move(object), device, {}});
+    return hipSuccess;
+  } catch (const WrongTarget& e) {
+    set_report(fmt::format("lathe emulator: {}: {}", call, e.what()));
+    return done(hipErrorNoBinaryForGpu);
+  } catch (const BadImage& e) {
+    set_report(fmt::format("lathe emulator: {}: {}", call, e.what()));
+    return done(hipErrorInvalidImage);
+  }
+}
+
+// Copies from the caller's memory without trusting it to be there.
+bool read_memory(const void* from, size_t size, std::vector<u8>& out) {
+  out.resize(size);
+  size_t got = 0;
+  while (got < size) {
+    iovec local{out.data() + got, size - got}, remote{const_cast<u8*>(static_cast<const u8*>(from) + got), size - got};
+    const ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+    if (n <= 0) break;
+    got += size_t(n);
+  }
+  out.resize(got);
+  return got == size;
+}
+
+}  // namespace
+
+LATHE_HIP hipError_t hipModuleLoadData(hipModule_t* out, const void* image) {
+  HIP_TRY
+  if (!image) return done(hipErrorInvalidValue);
+  std::vector<u8> head;
+  // Headers first (an ELF says where its parts are), then as much as they claim and memory holds.
+  if (!read_memory(image, 64, head)) return done(hipErrorInvalidImage);
+  u64 size = 64;
+  if (std::memcmp(head.data(), "\177ELF", 4) == 0) {
+    std::vector<u8> all;
+    u64 phoff, shoff;
+    u16 phnum, shnum, phent, shent;
+    std::memcpy(&phoff, &head[32], 8), std::memcpy(&shoff, &head[40], 8);
+    std::memcpy(&phent, &head[54], 2), std::memcpy(&phnum, &head[56], 2), std::memcpy(&shent, &head[58], 2), std::memcpy(&shnum, &head[60], 2);
+    constexpr u64 sane = u64(1) << 31;
+    u64 tables = 64;
+    if (phoff < sane) tables = std::max(tables, phoff + u64(phnum) * phent);
+    if (shoff < sane) tables = std::max(tables, shoff + u64(shnum) * shent);
+    (void)read_memory(image, tables, all);
+    all.resize(tables);
+    size = elf_size(all.data());
+    if (size < 64 || size > sane) size = tables;
+  }
+  std::vector<u8> bytes;
+  (void)read_memory(image, size, bytes);
+  return load(out, bytes, "hipModuleLoadData");
+  HIP_END
+}
+LATHE_HIP hipError_t hipModuleLoadDataEx(hipModule_t* out, const void* image, unsigned, hipJitOption*, void**) { return hipModuleLoadData(out, image); }
+LATHE_HIP hipError_t hipModuleLoad(hipModule_t* out, const char* path) {
+  HIP_TRY
+  if (!path) return done(hipErrorInvalidValue);
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return done(hipErrorFileNotFound);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return load(out, {reinterpret_cast<const u8*>(bytes.data()), bytes.size()}, "hipModuleLoad");
+  HIP_END
+}
+LATHE_HIP hipError_t hipModuleUnload(hipModule_t m) {
+  HIP_TRY
+  if (!modules().remove(m)) return done(hipErrorInvalidHandle);
+  for (auto& f : m->functions) functions().remove(f.get());
+  delete m;
+  return done(take_pending_fault());
+  HIP_END
+}
+LATHE_HIP hipError_t hipModuleGetFunction(hipFunction_t* out, hipModule_t m, const char* name) {
+  HIP_TRY
+  if (!out || !name) return done(hipErrorInvalidValue);
+  if (!modules().has(m)) return done(hipErrorInvalidHandle);
+  const auto it = m->object->kernels.find(name);
+  if (it == m->object->kernels.end()) return done(hipErrorNotFound);
+  for (auto& f : m->functions)
+    if (f->kernel == it->second.get()) {
+      *out = f.get();
+      return hipSuccess;
+    }
+  m->functions.push_back(std::make_unique<ihipModuleSymbol_t>(ihipModuleSymbol_t{it->second.get(), m->device}));
+  *out = functions().add(m->functions.back().get());
+  return hipSuccess;
+  HIP_END
+}
+LATHE_HIP hipError_t hipModuleGetGlobal(hipDeviceptr_t* address, size_t* size, hipModule_t m, const char* name) {
+  HIP_TRY
+  if (!name) return done(hipErrorInvalidValue);
+  if (!modules().has(m)) return done(hipErrorInvalidHandle);
+  const auto it = m->object->globals.find(name);
+  if (it == m->object->globals.end()) return done(hipErrorNotFound);
+  if (address) *address = reinterpret_cast<hipDeviceptr_t>(it->second.address);
+  if (size) *size = it->second.size;
+  return hipSuccess;
+  HIP_END
+}
+
+LATHE_HIP hipError_t hipModuleLaunchKernel(hipFunction_t f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned lds, hipStream_t stream, void** params, void** extra) {
+  HIP_TRY
+  if (const hipError_t e = take_pending_fault(); e != hipSuccess) return done(e);
+  if (!functions().has(f) || !known_stream(stream)) return done(hipErrorInvalidHandle);
+  if (params && extra) return done(hipErrorInvalidValue);
+  Launch l;
+  l.kernel = f->kernel;
+  l.device = f->device;
+  l.grid[0] = gx, l.grid[1] = gy, l.grid[2] = gz;
+  l.block[0] = bx, l.block[1] = by, l.block[2] = bz;
+  l.dynamic_lds = lds;
+  l.kernarg.resize(f->kernel->kernarg_bytes);
+  if (extra) {
+    const void* buffer = nullptr;
+    size_t size = 0;
+    for (void** e = extra; *e != HIP_LAUNCH_PARAM_END; e += 2) {
+      if (*e == HIP_LAUNCH_PARAM_BUFFER_POINTER) buffer = e[1];
+      else if (*e == HIP_LAUNCH_PARAM_BUFFER_SIZE) size = *static_cast<size_t*>(e[1]);
+      else return done(hipErrorInvalidValue);
+    }
+    if (size && !buffer) return done(hipErrorInvalidValue);
+    if (size) std::memcpy(l.kernarg.data(), buffer, std::min(size, l.kernarg.size()));
+  } else {
+    u32 n = 0;
+    for (const KernelArg& a : f->kernel->args) {
+      if (a.value_kind.compare(0, 7, "hidden_") == 0) continue;
+      if (!params || !params[n]) return done(hipErrorInvalidValue);
+      std::memcpy(l.kernarg.data() + a.offset, params[n++], a.size);
+    }
+  }
+  // A dynamic_shared_pointer argument needs nothing: its offset is known at compile time.
+  switch (run_launch(l)) {
+    case LaunchResult::ok: return hipSuccess;
+    case LaunchResult::invalid_configuration: return done(hipErrorInvalidConfiguration);
+    case LaunchResult::illegal_address: set_pending_fault(hipErrorIllegalAddress); return hipSuccess;
+    case LaunchResult::failure: set_pending_fault(hipErrorLaunchFailure); return hipSuccess;
+  }
+  return done(hipErrorUnknown);
+  HIP_END
+}
+
+LATHE_HIP hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipFunction_t f) {
+  HIP_TRY
+  if (!value) return done(hipErrorInvalidValue);
+  if (!functions().has(f)) return done(hipErrorInvalidHandle);
+  const Kernel& k = *f->kernel;
+  switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = int(k.max_flat_workgroup_size); break;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = int(k.lds_bytes); break;
+    case HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = 0; break;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = int(k.private_bytes); break;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS: *value = int(k.total_vgprs); break;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = int(k.object->isa->lds_bytes - k.lds_bytes); break;
+    default: return done(hipErrorInvalidValue);
+  }
+  return hipSuccess;
+  HIP_END
+}
+LATHE_HIP hipError_t hipFuncGetAttributes(hipFuncAttributes* out, const void* function) {
+  HIP_TRY
+  if (!out) return done(hipErrorInvalidValue);
+  auto* f = static_cast<ihipModuleSymbol_t*>(const_cast<void*>(function));
+  if (!functions().has(f)) return done(hipErrorInvalidDeviceFunction);
+  const Kernel& k = *f->kernel;
+  *out = {};
+  out->binaryVersion = out->ptxVersion = 100;
+  out->localSizeBytes = k.private_bytes, out->sharedSizeBytes = k.lds_bytes;
+  out->maxThreadsPerBlock = int(k.max_flat_workgroup_size), out->numRegs = int(k.total_vgprs);
+  out->maxDynamicSharedSizeBytes = int(k.object->isa->lds_bytes - k.lds_bytes);
+  return hipSuccess;
+  HIP_END
+}

@@ -1,0 +1,140 @@
+#include "memory.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include <fmt/format.h>
+
+namespace lathe::emu {
+namespace {
+constexpr u64 page = 4096;
+constexpr size_t freed_kept = 4096;
+u8* map_pages(u64 size) {
+  void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<u8*>(p);
+}
+}  // namespace
+
+Memory& memory() {
+  // Never destroyed: a client may free in its own static destructors.
+  static Memory* m = new Memory;
+  return *m;
+}
+
+Allocation* Memory::allocate(u64 size, Allocation::Kind kind, std::string name, bool track, int device) {
+  if (size > (u64(1) << 46)) throw std::bad_alloc();
+  // One guard page on both sides: neighbours are not adjacent, and the host faults too.
+  const u64 body = (size + page - 1) / page * page + (size == 0 ? page : 0);
+  auto a = std::make_unique<Allocation>();
+  u8* p = map_pages(body + 2 * page);
+  mprotect(p, page, PROT_NONE);
+  mprotect(p + page + body, page, PROT_NONE);
+  a->mapped_base = u64(p), a->mapped_size = body + 2 * page;
+  a->base = u64(p) + page, a->size = size;
+  a->kind = kind;
+  a->device = device;
+  a->writable = kind != Allocation::Kind::kernarg;
+  if (track) a->defined = map_pages(body);
+  std::unique_lock lock(mutex_);
+  a->id = next_id_++;
+  a->name = name.empty() ? std::string() : name;
+  Allocation* raw = a.get();
+  for (auto it = freed_.lower_bound(raw->base >= raw->size ? raw->base - 1 : 0); it != freed_.end() && it->first < raw->base + body;) it = freed_.erase(it);
+  live_[raw->base] = std::move(a);
+  return raw;
+}
+
+bool Memory::release(u64 base, Allocation::Kind kind) {
+  std::unique_lock lock(mutex_);
+  auto it = live_.find(base);
+  if (it == live_.end() || it->second->kind != kind) return false;
+  Allocation& a = *it->second;
+  munmap(reinterpret_cast<void*>(a.mapped_base), a.mapped_size);
+  if (a.defined) munmap(a.defined, a.mapped_size - 2 * page);
+  if (kind != Allocation::Kind::kernarg && kind != Allocation::Kind::scratch) {
+    a.defined = nullptr;
+    freed_[base] = a;
+    freed_order_.push_back(base);
+    if (freed_order_.size() > freed_kept) {
+      freed_.erase(freed_order_.front());
+      freed_order_.erase(freed_order_.begin());
+    }
+  }
+  live_.erase(it);
+  return true;
+}
+
+void Memory::release_all(int device) {
+  std::vector<std::pair<u64, Allocation::Kind>> all;
+  {
+    std::shared_lock lock(mutex_);
+    for (auto& [base, a] : live_)
+      if (a->device == device && (a->kind == Allocation::Kind::device || a->kind == Allocation::Kind::host)) all.emplace_back(base, a->kind);
+  }
+  for (auto [base, kind] : all) release(base, kind);
+}
+
+Allocation* Memory::find(u64 address) {
+  std::shared_lock lock(mutex_);
+  auto it = live_.upper_bound(address);
+  if (it == live_.begin()) return nullptr;
+  Allocation* a = std::prev(it)->second.get();
+  return address - a->base < a->size ? a : nullptr;
+}
+
+void Memory::mark_defined(u64 address, u64 size) {
+  Allocation* a = find(address);
+  if (!a || !a->defined) return;
+  std::memset(a->defined + (address - a->base), 0xff, size);
+}
+
+void Memory::copy_defined(u64 to, u64 from, u64 size) {
+  Allocation* a = find(to);
+  if (!a || !a->defined) return;
+  Allocation* b = find(from);
+  if (b && b->defined) std::memmove(a->defined + (to - a->base), b->defined + (from - b->base), size);
+  else std::memset(a->defined + (to - a->base), 0xff, size);
+}
+
+u64 Memory::bytes_in_use(int device) {
+  std::shared_lock lock(mutex_);
+  u64 n = 0;
+  for (auto& [base, a] : live_)
+    if (a->device == device && a->kind == Allocation::Kind::device) n += a->size;
+  return n;
+}
+
+bool Memory::was_freed(u64 address, std::string* what) {
+  std::shared_lock lock(mutex_);
+  auto it = freed_.upper_bound(address);
+  if (it == freed_.begin()) return false;
+  const Allocation& a = std::prev(it)->second;
+  if (address - a.base >= a.size) return false;
+  *what = fmt::format("byte {} of {} ({} bytes at 0x{:x}), which was freed", address - a.base, a.name, a.size, a.base);
+  return true;
+}
+
+std::string Memory::describe(u64 address) {
+  std::string freed;
+  if (was_freed(address, &freed)) return freed;
+  std::shared_lock lock(mutex_);
+  auto it = live_.upper_bound(address);
+  if (it != live_.begin()) {
+    const Allocation& a = *std::prev(it)->second;
+    if (address - a.base < a.size) return fmt::format("byte {} of {} ({} bytes at 0x{:x})", address - a.base, a.name, a.size, a.base);
+    const u64 past = address - (a.base + a.size);
+    if (past < (u64(1) << 20)) return fmt::format("{} bytes past the end of {} ({} bytes at 0x{:x})", past, a.name, a.size, a.base);
+  }
+  if (it != live_.end()) {
+    const Allocation& a = *it->second;
+    if (a.base - address < (u64(1) << 20)) return fmt::format("{} bytes before the start of {} ({} bytes at 0x{:x})", a.base - address, a.name, a.size, a.base);
+  }
+  if (address < 65536) return "next to the null pointer";
+  return "inside no allocation";
+}
+
+}  // namespace lathe::emu

@@ -1,0 +1,55 @@
+// Device memory: host memory in allocations whose exact bounds are known. A device address is the host
+// address, so that pinned memory and kernel arguments need no translation; neighbours are never adjacent.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "types.h"
+
+namespace lathe::emu {
+
+struct Allocation {
+  enum class Kind : u8 { device, host, code, kernarg, scratch };
+  u64 base = 0, size = 0;
+  Kind kind = Kind::device;
+  bool writable = true;
+  int device = 0;
+  u32 id = 0;
+  std::string name;        // "hipMalloc #3", "kernel arguments", "code object"
+  // Per byte: which bits have been written; nullptr if all count as written. Zero pages cost nothing.
+  u8* defined = nullptr;
+  u64 mapped_base = 0, mapped_size = 0;  // with the guards around it
+};
+
+class Memory {
+ public:
+  // Throws std::bad_alloc. `track` keeps a record of undefined bytes.
+  Allocation* allocate(u64 size, Allocation::Kind kind, std::string name, bool track, int device = 0);
+  bool release(u64 base, Allocation::Kind kind);  // false if it is no allocation's base
+  void release_all(int device);
+
+  Allocation* find(u64 address);                  // the allocation that holds this byte, or nullptr
+  // The host has written these bytes (memcpy, memset).
+  void mark_defined(u64 address, u64 size);
+  void copy_defined(u64 to, u64 from, u64 size);  // device to device: definedness moves along
+  u64 bytes_in_use(int device);
+
+  // "12 bytes past the end of hipMalloc #3 (1024 bytes at 0x...)", for reports.
+  std::string describe(u64 address);
+  bool was_freed(u64 address, std::string* what);
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<u64, std::unique_ptr<Allocation>> live_;
+  std::map<u64, Allocation> freed_;  // by base; the most recent ones
+  std::vector<u64> freed_order_;
+  u32 next_id_ = 1;
+};
+
+Memory& memory();
+
+}  // namespace lathe::emu

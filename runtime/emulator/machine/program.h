@@ -1,0 +1,49 @@
+// The decoded instructions of one kernel. Decoding follows control flow from the entry; what an indirect
+// branch reaches is decoded when it gets there.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "inst.h"
+#include "isa.h"
+
+namespace lathe::emu {
+
+struct DecodeContext {
+  const Isa* isa = nullptr;
+  u32 lanes = 64;
+  u32 vgprs = 256;        // registers allocated to a wave, AGPRs included
+  u32 agpr_base = 256;    // register number of a0
+  bool strict = true;
+};
+
+struct Program {
+  DecodeContext context;
+  u64 text_base = 0, text_size = 0;   // device addresses of executable bytes
+  std::string kernel_name;
+
+  // The instruction at a device address; raises a Fault if none can be there. Thread-safe.
+  const Inst* at(u64 pc);
+  std::string disassemble(u64 pc) const;
+  const u32* constant32(u32 value);   // 64 copies, alive as long as the program
+  const u32* constant64(u64 value);
+  const u32* lane_numbers();          // 0, 1, 2, ...
+
+ private:
+  friend struct Decoder;
+  const Inst* decode_from(u64 pc);
+  std::mutex mutex_;
+  std::unique_ptr<std::atomic<const Inst*>[]> index_;  // per dword of text
+  std::deque<std::vector<Inst>> runs_;
+  std::vector<std::unique_ptr<Inst[]>> pairs_;          // the halves of dual instructions
+  std::unordered_map<u64, std::unique_ptr<u64[]>> constants32_, constants64_;
+};
+
+}  // namespace lathe::emu

@@ -1,0 +1,104 @@
+// One row per instruction: its LLVM base name, the shape of its operands and its meaning.
+// Families (valu.h, salu.h, ...) offer the constructors that turn a one-line lambda into a row.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "inst.h"
+
+namespace lathe::emu {
+
+enum class Family : u8 {
+  valu,      // any VOP1, VOP2, VOP3, VOP3P or VOPC arithmetic: operands by signature
+  lane,      // VALU with its own operand logic: readlane, permlane, swap ...
+  salu,      // SOP1, SOP2, SOPC, SOPK by signature
+  control,   // branches, waits, barriers: handler alone
+  smem,
+  ds,
+  vmem,      // FLAT, GLOBAL, SCRATCH, MUBUF
+};
+
+// How undefined bits pass through (valgrind's rule: moving is fine, and the result is as undefined as
+// its operands make it).
+enum class Undef : u8 {
+  any,       // one undefined bit anywhere makes the whole result undefined
+  same,      // a pure permutation of bits: the row applied to the shadows of the data operands
+  bit_and, bit_or, bit_xor,
+  carry,     // add, sub, mul: undefined from the lowest undefined bit upward
+  select,    // mask chooses one of two
+  and_or, bfi,
+  byte,      // only byte number `data_operands` of the source matters
+};
+
+struct Sig {
+  Ty dst = Ty::none;
+  bool mask_out = false;     // also, or only, writes a lane mask
+  u8 n = 0;
+  Ty src[4] = {};
+};
+
+enum RowFlag : u16 {
+  acc = 1,        // the destination is the last source too (v_fmac)
+  lit_last = 2,   // the last source is a trailing literal (v_fmaak)
+  lit_mid = 4,    // the middle source is (v_fmamk)
+  cmpx = 8,       // result goes to EXEC
+  keep_high = 16, // 16-bit result keeps the other half on gfx9 too
+  scalar_dst = 32,
+  reads_scc = 64, writes_scc = 128,
+  no_dst = 256,
+  vcc_last = 512, // the mask operand is VCC in every encoding (v_div_fmas)
+  dst_read = 1024,// SOPK/SOP1 forms that read their destination (s_addk, s_cmov)
+  mods_mix = 2048,// op_sel_hi chooses f16 or f32 per operand
+  d_hi = 4096,    // writes the high half (v_fma_mixhi)
+  agpr_src = 8192, agpr_dst = 16384,  // v_accvgpr_read, _write, _mov
+};
+
+enum class MemOp : u8 {
+  none, load, store,
+  add, sub, rsub, umin, umax, smin, smax, and_, or_, xor_, inc, dec, swap, cmpswap,
+  fadd, fmin, fmax, fcmpswap, pk_fadd_f16, pk_fadd_bf16, mskor, sub_clamp, cond_sub, wrap,
+};
+enum MemFlag : u8 {
+  mem_signed = 1, mem_d16 = 2, mem_d16_hi = 4,
+  mem_two = 8,          // ds_read2 / ds_write2
+  mem_st64 = 16,        // their offsets count 64 elements
+  mem_compare_first = 32, // ds_cmpst: data0 is the comparand (gfx11's ds_cmpstore: data0 is the new value)
+};
+
+struct Row {
+  std::string_view name;
+  Family family = Family::valu;
+  Sig sig = {};
+  LaneFn lanes = nullptr;         // of the family valu
+  Handler run[2] = {};            // [strict]
+  Handler simple[2] = {};         // the fast path of family valu
+  Undef undef = Undef::any;
+  u8 data_operands = 0;           // for Undef::same: bit per operand that is data, not control
+  u16 flags = 0;
+  MemOp mem_op = MemOp::none;
+  u8 mem_bytes = 0, mem_flags = 0;
+  Class cls = Class::valu;
+
+  constexpr Row with(u16 more) const {
+    Row r = *this;
+    r.flags = u16(r.flags | more);
+    return r;
+  }
+  constexpr Row undefined(Undef u, u8 data = 0) const {
+    Row r = *this;
+    r.undef = u;
+    r.data_operands = data;
+    return r;
+  }
+};
+
+// The tables of one CPU level: the same rows, compiled for a different host instruction set.
+struct RowSet {
+  const char* level;
+  std::span<const std::span<const Row>> tables;
+};
+const RowSet& best_row_set();                 // for this host's CPU
+const Row* find_row(std::string_view base_name);
+
+}  // namespace lathe::emu

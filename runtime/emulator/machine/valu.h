@@ -1,0 +1,111 @@
+// The vector family: turns a lambda over lane types into a loop over lanes and a row.
+// Included by the row tables only, each compiled once per CPU level.
+#pragma once
+
+#include <cmath>
+#include <tuple>
+#include <type_traits>
+
+#include "row.h"
+
+namespace lathe::emu::LATHE_LEVEL {
+
+template <class T> struct lane_type;
+#define LATHE_LANE(T, TY, STORE) template <> struct lane_type<T> { static constexpr Ty ty = Ty::TY; using store = STORE; };
+LATHE_LANE(f32, f32, u32) LATHE_LANE(u32, b32, u32) LATHE_LANE(i32, b32, u32) LATHE_LANE(f16, f16, u32)
+LATHE_LANE(u16, b16, u32) LATHE_LANE(i16, b16, u32) LATHE_LANE(bf16, bf16, u32) LATHE_LANE(bit, mask, u32)
+LATHE_LANE(f64, f64, u64) LATHE_LANE(u64, b64, u64) LATHE_LANE(i64, i64, u64)
+LATHE_LANE(pk<f16>, pkf16, u32) LATHE_LANE(pk<u16>, pk16, u32) LATHE_LANE(pk<i16>, pk16, u32) LATHE_LANE(pk<bf16>, pkbf16, u32)
+LATHE_LANE(lane_id, lane, u32)
+LATHE_LANE(pk<f32>, pkf32, u64) LATHE_LANE(pk<u32>, pkb32, u64)
+#undef LATHE_LANE
+
+template <class T>
+static inline T unpack(typename lane_type<T>::store x) {
+  if constexpr (std::is_same_v<T, bit>) return bit{x};
+  else if constexpr (sizeof(T) == sizeof x) return bits_to<T>(x);
+  else return bits_to<T>(u16(x));
+}
+template <class T>
+static inline auto pack(T value) -> typename lane_type<T>::store {
+  if constexpr (sizeof(T) == sizeof(typename lane_type<T>::store)) return bits_to<typename lane_type<T>::store>(value);
+  else return bits_to<u16>(value);
+}
+
+// x86 makes a negative NaN of an invalid operation where AMD's hardware makes a positive one.
+template <class T>
+static inline T positive_nan(T r) {
+  if constexpr (std::is_same_v<T, f32>) return bits_to<u32>(r) == 0xffc00000u ? bits_to<f32>(0x7fc00000u) : r;
+  else if constexpr (std::is_same_v<T, f64>) return bits_to<u64>(r) == 0xfff8000000000000u ? bits_to<f64>(0x7ff8000000000000u) : r;
+  else if constexpr (std::is_same_v<T, f16>) return r.bits == 0xfe00 ? f16{0x7e00} : r;
+  else if constexpr (std::is_same_v<T, pk<f32>>) return pk<f32>{positive_nan(r.lo), positive_nan(r.hi)};
+  else if constexpr (std::is_same_v<T, pk<f16>>) return pk<f16>{positive_nan(r.lo), positive_nan(r.hi)};
+  else return r;
+}
+
+template <class T> struct is_out2 : std::false_type {};
+template <class T> struct is_out2<Out2<T>> : std::true_type {};
+
+template <class F, class R, class... A>
+struct Loop {
+  // Raw bit moves must stay exact, so NaN signs are touched only where arithmetic may have made them.
+  template <bool Arithmetic, size_t... K>
+  static void run_impl(const Lanes& x, std::index_sequence<K...>) {
+    using Args = std::tuple<A...>;
+    for (u32 base = 0; base < x.n; base += 32) {
+#pragma GCC ivdep
+      for (u32 j = 0; j < 32; j++) {
+        const u32 i = base + j;
+        const R r = F{}(unpack<std::tuple_element_t<K, Args>>(
+            static_cast<const typename lane_type<std::tuple_element_t<K, Args>>::store*>(x.s[K])[i])...);
+        if constexpr (std::is_same_v<R, bool>) {
+          x.flag[i] = r;
+        } else if constexpr (is_out2<R>::value) {
+          using V = decltype(r.value);
+          static_cast<typename lane_type<std::remove_cv_t<V>>::store*>(x.d)[i] = pack(r.value);
+          x.flag[i] = r.flag;
+        } else {
+          static_cast<typename lane_type<R>::store*>(x.d)[i] = pack(Arithmetic ? positive_nan(r) : r);
+        }
+      }
+    }
+  }
+  template <bool Arithmetic>
+  static void run(const Lanes& x) { run_impl<Arithmetic>(x, std::index_sequence_for<A...>{}); }
+};
+
+const Inst* run_valu(Wave&, const Inst*);
+const Inst* run_valu_strict(Wave&, const Inst*);
+const Inst* run_valu_simple(Wave&, const Inst*);
+const Inst* run_valu_simple_strict(Wave&, const Inst*);
+
+template <bool Arithmetic, class F, class R, class... A>
+constexpr Row valu_row(std::string_view name, R (F::*)(A...) const) {
+  Row row;
+  row.name = name;
+  row.family = Family::valu;
+  row.cls = Class::valu;
+  if constexpr (std::is_same_v<R, bool>) row.sig.mask_out = true;
+  else if constexpr (is_out2<R>::value) row.sig.mask_out = true, row.sig.dst = lane_type<decltype(R::value)>::ty;
+  else row.sig.dst = lane_type<R>::ty;
+  const Ty types[] = {lane_type<A>::ty..., Ty::none};
+  row.sig.n = sizeof...(A);
+  for (u32 k = 0; k < sizeof...(A); k++) row.sig.src[k] = types[k];
+  row.lanes = Loop<F, R, A...>::template run<Arithmetic>;
+  row.run[0] = run_valu, row.run[1] = run_valu_strict;
+  row.simple[0] = run_valu_simple, row.simple[1] = run_valu_simple_strict;
+  return row;
+}
+
+// Moves, integers, comparisons, and floats whose NaNs pass unchanged.
+template <class F>
+constexpr Row valu(std::string_view name, F) {
+  return valu_row<false>(name, &F::operator());
+}
+// Float arithmetic that may create a NaN.
+template <class F>
+constexpr Row arith(std::string_view name, F) {
+  return valu_row<true>(name, &F::operator());
+}
+
+}  // namespace lathe::emu::LATHE_LEVEL

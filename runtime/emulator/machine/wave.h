@@ -1,0 +1,121 @@
+// The state of one wave and of its work-group. Registers are arrays of lanes, so that a row's loop is
+// a host SIMD loop. Beside them stands the shadow: which bits nothing has written, and which registers
+// a load is still on its way to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inst.h"
+#include "isa.h"
+
+namespace lathe::emu {
+
+class Memory;
+struct Allocation;
+struct Kernel;
+struct Program;
+
+// SGPR file positions as in the operand encoding; M0 is always 124 here and writes to NULL go to 128.
+constexpr u32 vcc_reg = 106, ttmp_reg = 108, m0_reg = 124, exec_reg = 126, sink_reg = 128, sgpr_file = 160;
+
+// Counters a wait instruction names. gfx12 split them; older generations merge some (decode maps them).
+enum class Counter : u8 { load, store, ds, km, exp, count };
+
+struct Event {
+  u8 counters;        // bit per Counter it holds open
+  u8 order;           // events of one order class complete in the order of issue; 0: in any order
+  bool sgpr;
+  bool lds_write;
+  u16 first, count;   // registers it will write
+  u32 seq;
+  const Inst* inst;
+};
+
+struct Group;
+
+struct CounterSet {
+  u64 instructions[int(Class::count)] = {};
+  u64 waves = 0, groups = 0;
+};
+
+struct Wave {
+  alignas(64) u32 s[sgpr_file];
+  u32* v = nullptr;        // nv registers of `lanes` dwords
+  u32 lanes = 64;
+  u32 nv = 0;
+  u64 full = 0;            // mask of the lanes that exist
+  bool scc = false;
+  u32 mode = 0;            // MODE register, ISA layout
+  bool flush32_in = false, flush32_out = false, flush64_in = false, flush64_out = false;  // flush64: f16 too
+  bool odd_rounding = false;  // some float rounding mode other than nearest even
+  u32 id = 0;              // within the work-group
+  const Inst* resume = nullptr;
+  enum class State : u8 { running, barrier, done } state = State::running;
+  Group* group = nullptr;
+  u8* scratch = nullptr;   // this wave's scratch, dwords interleaved over lanes
+  u32 scratch_per_lane = 0;
+  u64 first_lane_id = 0;   // flat work-item id of lane 0
+
+  // Shadow state (strict mode).
+  u64* und = nullptr;      // per VGPR: lanes with an undefined bit; all ones while a load is pending
+  u64* all = nullptr;      // per VGPR: lanes whose 32 bits are all undefined (bits[] not consulted)
+  u32* bits = nullptr;     // per VGPR and lane: undefined bits, valid where und & ~all
+  u64* real = nullptr;     // per VGPR: the true `und` while a load is pending
+  u32* pend = nullptr;     // per VGPR: sequence number of the pending load, or 0
+  u32 s_und[sgpr_file];    // per SGPR: undefined bits
+  u32 s_pend[sgpr_file];
+  bool scc_und = false;
+  u8* scratch_defined = nullptr;  // per byte: defined bits
+  std::vector<Event> events;
+  u32 seq = 0;
+
+  // Last allocation a vector access hit: the next one most likely hits it again.
+  u64 hit_lo = 1, hit_hi = 0;
+  Allocation* hit = nullptr;
+
+  u64 exec() const { return lanes == 64 ? bits_to_u64(&s[exec_reg]) : s[exec_reg]; }
+  u64 mask(u32 reg) const { return lanes == 64 ? bits_to_u64(&s[reg]) : s[reg]; }
+  void set_mask(u32 reg, u64 value) {
+    s[reg] = u32(value);
+    if (lanes == 64) s[reg + 1] = u32(value >> 32);
+  }
+  static u64 bits_to_u64(const u32* p) {
+    u64 r;
+    __builtin_memcpy(&r, p, 8);
+    return r;
+  }
+  u32* vgpr(u32 reg) { return v + size_t(reg) * lanes; }
+  void set_mode(u32 value) {
+    mode = value;
+    flush32_in = !(value & 0x10), flush32_out = !(value & 0x20);
+    flush64_in = !(value & 0x40), flush64_out = !(value & 0x80);
+    odd_rounding = (value & 0xf) != 0;
+  }
+};
+
+// Who touched an LDS dword since the last barrier (strict mode's race check). Byte masks within it.
+struct LdsTouch {
+  u32 write_epoch = 0, read_epoch = 0;
+  u8 write_wave = 0, read_wave = 0;
+  u8 write_bytes = 0, read_bytes = 0;
+  u8 many_readers = 0, atomic = 0;
+};
+
+struct Group {
+  const Kernel* kernel = nullptr;
+  Program* program = nullptr;
+  Memory* memory = nullptr;
+  const Isa* isa = nullptr;
+  std::vector<Wave*> waves;
+  u8* lds = nullptr;
+  u32 lds_size = 0;
+  u8* lds_defined = nullptr;        // per byte: defined bits (strict mode)
+  std::vector<LdsTouch> touches;
+  u32 epoch = 1;
+  u32 id[3] = {};
+  u64 scratch_base = 0;
+  CounterSet counters;
+};
+
+}  // namespace lathe::emu

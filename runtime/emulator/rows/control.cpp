@@ -1,0 +1,255 @@
+// Control flow, waits, barriers, mode registers and EXEC manipulation.
+#include "machine/program.h"
+#include "machine/salu.h"
+#include "rows/tables.h"
+
+#include <fmt/format.h>
+
+namespace lathe::emu::LATHE_LEVEL {
+namespace {
+
+// ---- branches ------------------------------------------------------------------------------------
+
+const Inst* taken(Wave& w, const Inst* i) {
+  const Inst* t = __atomic_load_n(&i->target, __ATOMIC_ACQUIRE);
+  if (!t) {
+    t = w.group->program->at(i->pc + 4 + u64(i64(i->imm) * 4));
+    __atomic_store_n(&const_cast<Inst*>(i)->target, t, __ATOMIC_RELEASE);
+  }
+  return t;
+}
+enum class Cond { always, scc0, scc1, vccz, vccnz, execz, execnz };
+template <Cond C, bool Strict>
+const Inst* branch(Wave& w, const Inst* i) {
+  if constexpr (Strict) {
+    if constexpr (C == Cond::scc0 || C == Cond::scc1) {
+      if (w.scc_und) report_undefined(w, "a branch", "SCC", -1);
+    } else if constexpr (C == Cond::vccz || C == Cond::vccnz) {
+      require_defined_sgpr(w, vcc_reg, w.lanes / 32, "a branch");
+    }
+  }
+  bool t = true;
+  if constexpr (C == Cond::scc0) t = !w.scc;
+  if constexpr (C == Cond::scc1) t = w.scc;
+  if constexpr (C == Cond::vccz) t = w.mask(vcc_reg) == 0;
+  if constexpr (C == Cond::vccnz) t = w.mask(vcc_reg) != 0;
+  if constexpr (C == Cond::execz) t = w.exec() == 0;
+  if constexpr (C == Cond::execnz) t = w.exec() != 0;
+  return t ? taken(w, i) : i + 1;
+}
+template <bool Strict>
+const Inst* setpc(Wave& w, const Inst* i) {
+  if constexpr (Strict) if (i->src[0].kind == Kind::sgpr) require_defined_sgpr(w, i->src[0].reg, 2, "a branch");
+  return w.group->program->at(scalar64(w, i->src[0]));
+}
+void write_pc(Wave& w, const Inst* i) {
+  const u64 next = i->pc + i->size;
+  w.s[i->dst.reg] = u32(next), w.s[i->dst.reg + 1] = u32(next >> 32);
+  w.s_und[i->dst.reg] = w.s_und[i->dst.reg + 1] = 0;
+}
+template <bool Strict>
+const Inst* swappc(Wave& w, const Inst* i) {
+  if constexpr (Strict) if (i->src[0].kind == Kind::sgpr) require_defined_sgpr(w, i->src[0].reg, 2, "a branch");
+  const u64 to = scalar64(w, i->src[0]);
+  write_pc(w, i);
+  return w.group->program->at(to);
+}
+const Inst* call(Wave& w, const Inst* i) {
+  write_pc(w, i);
+  return taken(w, i);
+}
+const Inst* getpc(Wave& w, const Inst* i) {
+  write_pc(w, i);
+  return i + 1;
+}
+const Inst* endpgm(Wave& w, const Inst*) {
+  w.state = Wave::State::done;
+  return nullptr;
+}
+
+// ---- barriers and waits --------------------------------------------------------------------------
+
+template <bool Strict>
+const Inst* barrier(Wave& w, const Inst* i) {
+  if (w.group->waves.size() == 1) return i + 1;
+  if constexpr (Strict) {
+    for (const Event& e : w.events)
+      if (e.lds_write)
+        raise(FaultKind::pending_register, fmt::format("s_barrier while an LDS write is still in flight: no wait on lgkmcnt since the write at pc 0x{:x}", e.inst->pc));
+  }
+  w.state = Wave::State::barrier;
+  w.resume = i + 1;
+  return nullptr;
+}
+const Inst* nothing(Wave&, const Inst* i) { return i + 1; }
+
+// SIMM16 of s_waitcnt by generation: vmcnt, expcnt, lgkmcnt fields (ISA documents, S_WAITCNT).
+const Inst* waitcnt(Wave& w, const Inst* i) {
+  const u32 k = u32(i->imm);
+  u32 vm, lgkm, exp, vm_all, lgkm_all;
+  switch (w.group->isa->encoding) {
+    case Encoding::gfx9: vm = (k & 15) | (k >> 14 & 3) << 4, exp = k >> 4 & 7, lgkm = k >> 8 & 15, vm_all = 63, lgkm_all = 15; break;
+    case Encoding::gfx10: vm = (k & 15) | (k >> 14 & 3) << 4, exp = k >> 4 & 7, lgkm = k >> 8 & 63, vm_all = 63, lgkm_all = 63; break;
+    default: vm = k >> 10 & 63, exp = k & 7, lgkm = k >> 4 & 63, vm_all = 63, lgkm_all = 63; break;
+  }
+  (void)exp;
+  if (vm != vm_all) wait_for(w, Counter::load, vm);
+  if (lgkm != lgkm_all) wait_for(w, Counter::ds, lgkm);
+  return i + 1;
+}
+template <Counter C>
+const Inst* wait_one(Wave& w, const Inst* i) {
+  wait_for(w, C, u32(i->imm) & 0xffff);
+  return i + 1;
+}
+const Inst* wait_idle(Wave& w, const Inst* i) {
+  for (Counter c : {Counter::load, Counter::store, Counter::ds, Counter::km}) wait_for(w, c, 0);
+  return i + 1;
+}
+const Inst* wait_load_ds(Wave& w, const Inst* i) {
+  wait_for(w, Counter::load, u32(i->imm) >> 8 & 63);
+  wait_for(w, Counter::ds, u32(i->imm) & 63);
+  return i + 1;
+}
+const Inst* wait_store_ds(Wave& w, const Inst* i) {
+  wait_for(w, Counter::store, u32(i->imm) >> 8 & 63);
+  wait_for(w, Counter::ds, u32(i->imm) & 63);
+  return i + 1;
+}
+
+// ---- EXEC ----------------------------------------------------------------------------------------
+
+template <class T, class F>
+const Inst* saveexec(Wave& w, const Inst* i, F f, bool strict, bool exec_and = false) {
+  const bool wide = sizeof(T) == 8;
+  if (strict && i->src[0].kind == Kind::sgpr) {
+    check_arrived_sgpr(w, i->src[0].reg, wide ? 2 : 1, "read");
+    const T bits = wide ? T(w.s_und[i->src[0].reg] | u64(w.s_und[i->src[0].reg + 1]) << 32) : T(w.s_und[i->src[0].reg]);
+    const T old = T(wide ? Wave::bits_to_u64(&w.s[exec_reg]) : w.s[exec_reg]);
+    // An AND with EXEC makes the undefined bits of inactive lanes defined.
+    if (exec_and ? bits & old : bits) report_undefined(w, "EXEC", fmt::format("bits 0x{:x} of s{}", bits, i->src[0].reg), -1);
+  }
+  const T s = T(wide ? scalar64(w, i->src[0]) : scalar32(w, i->src[0]));
+  const T old = T(wide ? Wave::bits_to_u64(&w.s[exec_reg]) : w.s[exec_reg]);
+  const T now = f(s, old);
+  w.s[i->dst.reg] = u32(old), w.s_und[i->dst.reg] = 0;
+  if (wide) w.s[i->dst.reg + 1] = u32(u64(old) >> 32), w.s_und[i->dst.reg + 1] = 0;
+  w.s[exec_reg] = u32(now);
+  if (wide) w.s[exec_reg + 1] = u32(u64(now) >> 32);
+  w.scc = now != 0, w.scc_und = false;
+  return i + 1;
+}
+// The *_wrexec forms write the new EXEC to the destination instead of the old one.
+template <class T, class F>
+const Inst* wrexec(Wave& w, const Inst* i, F f) {
+  const Inst* next = saveexec<T>(w, i, f, false);
+  w.s[i->dst.reg] = w.s[exec_reg];
+  if (sizeof(T) == 8) w.s[i->dst.reg + 1] = w.s[exec_reg + 1];
+  return next;
+}
+
+// ---- hardware registers --------------------------------------------------------------------------
+
+// simm16: id[5:0], offset[10:6], size-1[15:11]. MODE is register 1; others read as zero unless they say more.
+u32 hwreg_read(Wave& w, u32 id) {
+  switch (id) {
+    case 1: return w.mode;
+    case 2: return w.scc | (w.exec() == 0) << 9 | (w.mask(vcc_reg) == 0) << 10;  // STATUS
+    case 4: return w.id & 15;                                                    // HW_ID
+    case 15: case 29: return u32(w.group->counters.instructions[0]);             // SHADER_CYCLES
+    case 20: return u32(u64(w.scratch));                                         // FLAT_SCRATCH_LO
+    case 21: return u32(u64(w.scratch) >> 32);
+    default: return 0;
+  }
+}
+const Inst* getreg(Wave& w, const Inst* i) {
+  const u32 k = u32(i->imm), size = (k >> 11 & 31) + 1, offset = k >> 6 & 31;
+  w.s[i->dst.reg] = u32((u64(hwreg_read(w, k & 63)) >> offset) & ((u64(1) << size) - 1));
+  w.s_und[i->dst.reg] = 0;
+  return i + 1;
+}
+void hwreg_write(Wave& w, u32 k, u32 value) {
+  const u32 id = k & 63, size = (k >> 11 & 31) + 1, offset = k >> 6 & 31;
+  const u32 mask = u32(((u64(1) << size) - 1) << offset);
+  if (id == 1) w.set_mode((w.mode & ~mask) | ((value << offset) & mask));
+}
+template <bool Strict>
+const Inst* setreg(Wave& w, const Inst* i) {
+  if constexpr (Strict) require_defined_sgpr(w, i->dst.reg, 1, "the MODE register");
+  hwreg_write(w, u32(i->imm), w.s[i->dst.reg]);
+  return i + 1;
+}
+const Inst* setreg_imm(Wave& w, const Inst* i) {
+  hwreg_write(w, u32(i->imm), u32(i->src[0].value));
+  return i + 1;
+}
+const Inst* round_mode(Wave& w, const Inst* i) {
+  w.set_mode((w.mode & ~0xfu) | (u32(i->imm) & 0xf));
+  return i + 1;
+}
+const Inst* denorm_mode(Wave& w, const Inst* i) {
+  w.set_mode((w.mode & ~0xf0u) | (u32(i->imm) & 0xf) << 4);
+  return i + 1;
+}
+const Inst* memtime(Wave& w, const Inst* i) {
+  u64 n = 0;
+  for (u64 c : w.group->counters.instructions) n += c;
+  w.s[i->dst.reg] = u32(n), w.s[i->dst.reg + 1] = u32(n >> 32);
+  w.s_und[i->dst.reg] = w.s_und[i->dst.reg + 1] = 0;
+  return i + 1;
+}
+const Inst* trap(Wave&, const Inst* i) {
+  raise(FaultKind::unsupported, fmt::format("s_trap {}: the kernel stopped itself", i->imm & 0xff));
+}
+
+constexpr Row ctl(std::string_view name, Handler h, Class cls = Class::other) { return control(name, h, h, cls); }
+constexpr Sig one64{Ty::none, false, 1, {Ty::b64}}, to64{Ty::b64, false, 0, {}}, one_to64{Ty::b64, false, 1, {Ty::b64}};
+constexpr Sig one_to32{Ty::b32, false, 1, {Ty::b32}}, to32{Ty::b32, false, 0, {}}, lit32{Ty::none, false, 1, {Ty::b32}};
+
+// clang-format off
+#define BRANCH(NAME, C) control(NAME, branch<Cond::C, false>, branch<Cond::C, true>, Class::branch)
+#define SAVEEXEC(NAME, EXPR, AND) \
+  control("S_" NAME "_SAVEEXEC_B64", [](Wave& w, const Inst* i) -> const Inst* { return saveexec<u64>(w, i, [](u64 s, u64 e) -> u64 { return EXPR; }, false); }, \
+          [](Wave& w, const Inst* i) -> const Inst* { return saveexec<u64>(w, i, [](u64 s, u64 e) -> u64 { return EXPR; }, true, AND); }, Class::salu, one_to64, writes_scc), \
+  control("S_" NAME "_SAVEEXEC_B32", [](Wave& w, const Inst* i) -> const Inst* { return saveexec<u32>(w, i, [](u32 s, u32 e) -> u32 { return EXPR; }, false); }, \
+          [](Wave& w, const Inst* i) -> const Inst* { return saveexec<u32>(w, i, [](u32 s, u32 e) -> u32 { return EXPR; }, true, AND); }, Class::salu, one_to32, writes_scc)
+#define WREXEC(NAME, EXPR) \
+  control("S_" NAME "_WREXEC_B64", [](Wave& w, const Inst* i) -> const Inst* { return wrexec<u64>(w, i, [](u64 s, u64 e) -> u64 { return EXPR; }); }, \
+          [](Wave& w, const Inst* i) -> const Inst* { return wrexec<u64>(w, i, [](u64 s, u64 e) -> u64 { return EXPR; }); }, Class::salu, one_to64, writes_scc), \
+  control("S_" NAME "_WREXEC_B32", [](Wave& w, const Inst* i) -> const Inst* { return wrexec<u32>(w, i, [](u32 s, u32 e) -> u32 { return EXPR; }); }, \
+          [](Wave& w, const Inst* i) -> const Inst* { return wrexec<u32>(w, i, [](u32 s, u32 e) -> u32 { return EXPR; }); }, Class::salu, one_to32, writes_scc)
+constexpr Row rows[] = {
+  BRANCH("S_BRANCH", always), BRANCH("S_CBRANCH_SCC0", scc0), BRANCH("S_CBRANCH_SCC1", scc1), BRANCH("S_CBRANCH_VCCZ", vccz), BRANCH("S_CBRANCH_VCCNZ", vccnz),
+  BRANCH("S_CBRANCH_EXECZ", execz), BRANCH("S_CBRANCH_EXECNZ", execnz),
+  control("S_SETPC_B64", setpc<false>, setpc<true>, Class::branch, one64), control("S_SWAPPC_B64", swappc<false>, swappc<true>, Class::branch, one_to64),
+  control("S_GETPC_B64", getpc, getpc, Class::salu, to64), control("S_CALL_B64", call, call, Class::branch, to64),
+  ctl("S_ENDPGM", endpgm, Class::branch), control("S_BARRIER", barrier<false>, barrier<true>, Class::wait),
+  control("S_BARRIER_WAIT", barrier<false>, barrier<true>, Class::wait), ctl("S_BARRIER_SIGNAL_IMM", nothing, Class::wait), ctl("S_BARRIER_SIGNAL", nothing, Class::wait),
+
+  ctl("S_WAITCNT", waitcnt, Class::wait), ctl("S_WAITCNT_VSCNT", wait_one<Counter::store>, Class::wait), ctl("S_WAITCNT_VMCNT", wait_one<Counter::load>, Class::wait),
+  ctl("S_WAITCNT_LGKMCNT", wait_one<Counter::ds>, Class::wait), ctl("S_WAITCNT_EXPCNT", nothing, Class::wait), ctl("S_WAITCNT_DEPCTR", nothing, Class::wait),
+  ctl("S_WAIT_LOADCNT", wait_one<Counter::load>, Class::wait), ctl("S_WAIT_STORECNT", wait_one<Counter::store>, Class::wait), ctl("S_WAIT_DSCNT", wait_one<Counter::ds>, Class::wait),
+  ctl("S_WAIT_KMCNT", wait_one<Counter::km>, Class::wait), ctl("S_WAIT_EXPCNT", nothing, Class::wait), ctl("S_WAIT_SAMPLECNT", nothing, Class::wait), ctl("S_WAIT_BVHCNT", nothing, Class::wait),
+  ctl("S_WAIT_LOADCNT_DSCNT", wait_load_ds, Class::wait), ctl("S_WAIT_STORECNT_DSCNT", wait_store_ds, Class::wait), ctl("S_WAIT_IDLE", wait_idle, Class::wait), ctl("S_WAIT_XCNT", nothing, Class::wait),
+
+  ctl("S_NOP", nothing), ctl("S_SLEEP", nothing), ctl("S_SETPRIO", nothing), ctl("S_CLAUSE", nothing), ctl("S_DELAY_ALU", nothing), ctl("S_INST_PREFETCH", nothing), ctl("S_SET_INST_PREFETCH_DISTANCE", nothing),
+  ctl("S_SENDMSG", nothing), ctl("S_ICACHE_INV", nothing), ctl("S_DCACHE_INV", nothing), ctl("S_DCACHE_WB", nothing), ctl("S_DCACHE_INV_VOL", nothing), ctl("S_DCACHE_WB_VOL", nothing), ctl("S_GL1_INV", nothing),
+  ctl("S_TTRACEDATA", nothing), ctl("S_VERSION", nothing), ctl("S_PREFETCH_INST", nothing), ctl("S_PREFETCH_DATA", nothing), ctl("S_PREFETCH_INST_PC_REL", nothing), ctl("S_PREFETCH_DATA_PC_REL", nothing),
+  ctl("BUFFER_WBINVL1", nothing), ctl("BUFFER_WBINVL1_VOL", nothing), ctl("BUFFER_WBL2", nothing), ctl("BUFFER_INVL2", nothing), ctl("BUFFER_INV", nothing), ctl("BUFFER_GL0_INV", nothing), ctl("BUFFER_GL1_INV", nothing),
+  ctl("GLOBAL_INV", nothing), ctl("GLOBAL_WB", nothing), ctl("GLOBAL_WBINV", nothing), ctl("V_NOP", nothing, Class::valu), ctl("DS_NOP", nothing, Class::lds),
+  ctl("S_TRAP", trap), ctl("S_ROUND_MODE", round_mode, Class::salu), ctl("S_DENORM_MODE", denorm_mode, Class::salu),
+  control("S_GETREG_B32", getreg, getreg, Class::salu, to32), control("S_SETREG_B32", setreg<false>, setreg<true>, Class::salu, to32), control("S_SETREG_IMM32_B32", setreg_imm, setreg_imm, Class::salu, lit32),
+  control("S_MEMTIME", memtime, memtime, Class::smem, to64), control("S_MEMREALTIME", memtime, memtime, Class::smem, to64),
+
+  SAVEEXEC("AND", s & e, true), SAVEEXEC("OR", s | e, false), SAVEEXEC("XOR", s ^ e, false), SAVEEXEC("ANDN2", s & ~e, false), SAVEEXEC("ORN2", s | ~e, false), SAVEEXEC("NAND", ~(s & e), true),
+  SAVEEXEC("NOR", ~(s | e), false), SAVEEXEC("XNOR", ~(s ^ e), false), SAVEEXEC("ANDN1", ~s & e, true), SAVEEXEC("ORN1", ~s | e, false),
+  // gfx11 names them s_and_not0/1_saveexec; LLVM keeps the base names above.
+  WREXEC("ANDN1", ~s & e), WREXEC("ANDN2", s & ~e),
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> control_rows() { return rows; }
+
+}  // namespace lathe::emu::LATHE_LEVEL

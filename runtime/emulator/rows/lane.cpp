@@ -1,0 +1,157 @@
+// Vector instructions with operands of their own: lane reads and writes, permutes, swaps, VOPD.
+#include "machine/salu.h"
+#include "machine/valu.h"
+#include "rows/tables.h"
+
+#include <fmt/format.h>
+
+namespace lathe::emu::LATHE_LEVEL {
+namespace {
+
+using enum Undef;
+
+// Value and shadow of operand k in one lane.
+u32 lane_value(Wave& w, const Src& s, u32 lane) {
+  if (s.kind == Kind::vgpr) return w.vgpr(s.reg)[lane];
+  return s.kind == Kind::constant ? s.lanes[0] : scalar32(w, s);
+}
+u32 lane_undef(Wave& w, const Src& s, u32 lane) {
+  if (s.kind == Kind::vgpr) {
+    check_arrived(w, s.reg, 1, "read");
+    return undef_bits(w, s.reg, lane);
+  }
+  if (s.kind == Kind::sgpr) {
+    check_arrived_sgpr(w, s.reg, 1, "read");
+    return w.s_und[s.reg];
+  }
+  return 0;
+}
+u32 control_value(Wave& w, const Src& s, bool strict, const char* what) {
+  if (strict && lane_undef(w, s, 0)) report_undefined(w, what, "it", -1);
+  return lane_value(w, s, 0);
+}
+
+template <bool Strict>
+const Inst* readfirstlane(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  const u32 lane = exec ? u32(__builtin_ctzll(exec)) : 0;
+  w.s[i->dst.reg] = lane_value(w, i->src[0], lane);
+  if constexpr (Strict) {
+    check_arrived_sgpr(w, i->dst.reg, 1, "overwritten");
+    w.s_und[i->dst.reg] = lane_undef(w, i->src[0], lane);
+  }
+  return i + 1;
+}
+template <bool Strict>
+const Inst* readlane(Wave& w, const Inst* i) {
+  const u32 lane = control_value(w, i->src[1], Strict, "v_readlane's lane number") & (w.lanes - 1);
+  w.s[i->dst.reg] = lane_value(w, i->src[0], lane);
+  if constexpr (Strict) {
+    check_arrived_sgpr(w, i->dst.reg, 1, "overwritten");
+    w.s_und[i->dst.reg] = lane_undef(w, i->src[0], lane);
+  }
+  return i + 1;
+}
+template <bool Strict>
+const Inst* writelane(Wave& w, const Inst* i) {
+  const u32 lane = control_value(w, i->src[1], Strict, "v_writelane's lane number") & (w.lanes - 1);
+  const u32 x = lane_value(w, i->src[0], 0);
+  if constexpr (Strict) {
+    check_arrived(w, i->dst.reg, 1, "overwritten");
+    set_undef_bits(w, i->dst.reg, lane, lane_undef(w, i->src[0], 0));
+  }
+  w.vgpr(i->dst.reg)[lane] = x;
+  return i + 1;
+}
+
+// Generic gather over lanes: `from(lane)` is the lane whose src[0] each active lane gets.
+template <bool Strict, class F>
+const Inst* gather(Wave& w, const Inst* i, F from) {
+  const u64 exec = w.exec();
+  u32 out[64], undefined[64];
+  u64 write = exec;
+  const bool fetch_inactive = i->src[0].sel, bound_ctrl = i->src[1].sel;  // op_sel[0] = FI, op_sel[1] = bound_ctrl
+  for (u32 l = 0; l < w.lanes; l++) {
+    if (!(exec >> l & 1)) continue;
+    const u32 f = from(l);
+    const bool live = fetch_inactive || (exec >> f & 1);
+    if (!live && !bound_ctrl) write &= ~(u64(1) << l);
+    out[l] = live ? lane_value(w, i->src[0], f) : 0;
+    if constexpr (Strict) undefined[l] = live ? lane_undef(w, i->src[0], f) : 0;
+  }
+  if constexpr (Strict) {
+    check_arrived(w, i->dst.reg, 1, "overwritten");
+    for (u64 m = write; m; m &= m - 1) set_undef_bits(w, i->dst.reg, u32(__builtin_ctzll(m)), undefined[__builtin_ctzll(m)]);
+  }
+  blend(w.vgpr(i->dst.reg), out, write, w.lanes);
+  return i + 1;
+}
+template <bool Strict>
+const Inst* permlane16(Wave& w, const Inst* i) {
+  const u64 sel = control_value(w, i->src[1], Strict, "v_permlane16's selector") | u64(control_value(w, i->src[2], Strict, "v_permlane16's selector")) << 32;
+  return gather<Strict>(w, i, [&](u32 l) { return (l & ~15u) | u32(sel >> (4 * (l & 15)) & 15); });
+}
+template <bool Strict>
+const Inst* permlanex16(Wave& w, const Inst* i) {
+  const u64 sel = control_value(w, i->src[1], Strict, "v_permlanex16's selector") | u64(control_value(w, i->src[2], Strict, "v_permlanex16's selector")) << 32;
+  return gather<Strict>(w, i, [&](u32 l) { return ((l & ~15u) ^ 16u) | u32(sel >> (4 * (l & 15)) & 15); });
+}
+template <bool Strict>
+const Inst* permlane64(Wave& w, const Inst* i) {
+  if (w.lanes == 32) return i + 1;  // a no-op in wave32
+  u32 out[64], undefined[64];
+  for (u32 l = 0; l < 64; l++) {
+    out[l] = lane_value(w, i->src[0], l ^ 32);
+    if constexpr (Strict) undefined[l] = lane_undef(w, i->src[0], l ^ 32);
+  }
+  if constexpr (Strict) for (u64 m = w.exec(); m; m &= m - 1) set_undef_bits(w, i->dst.reg, u32(__builtin_ctzll(m)), undefined[__builtin_ctzll(m)]);
+  blend(w.vgpr(i->dst.reg), out, w.exec(), w.lanes);
+  return i + 1;
+}
+template <bool Strict>
+const Inst* swap(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  const u32 a = i->dst.reg, b = i->src[0].reg;
+  if constexpr (Strict) check_arrived(w, a, 1, "swapped"), check_arrived(w, b, 1, "swapped");
+  for (u64 m = exec; m; m &= m - 1) {
+    const u32 l = u32(__builtin_ctzll(m));
+    std::swap(w.vgpr(a)[l], w.vgpr(b)[l]);
+    if constexpr (Strict) {
+      const u32 ua = undef_bits(w, a, l), ub = undef_bits(w, b, l);
+      set_undef_bits(w, a, l, ub), set_undef_bits(w, b, l, ua);
+    }
+  }
+  return i + 1;
+}
+
+constexpr Row lane_op(std::string_view name, Handler fast, Handler strict, Sig sig, u16 flags = 0) {
+  Row row;
+  row.name = name;
+  row.family = Family::lane;
+  row.cls = Class::valu;
+  row.sig = sig;
+  row.run[0] = fast, row.run[1] = strict;
+  row.flags = flags;
+  return row;
+}
+constexpr Sig sig1{Ty::b32, false, 1, {Ty::b32}}, sig2{Ty::b32, false, 2, {Ty::b32, Ty::b32}}, sig3{Ty::b32, false, 3, {Ty::b32, Ty::b32, Ty::b32}};
+
+// clang-format off
+constexpr Row rows[] = {
+  lane_op("V_READFIRSTLANE_B32", readfirstlane<false>, readfirstlane<true>, sig1, scalar_dst),
+  lane_op("V_READLANE_B32", readlane<false>, readlane<true>, sig2, scalar_dst),
+  lane_op("V_WRITELANE_B32", writelane<false>, writelane<true>, sig2),
+  lane_op("V_PERMLANE16_B32", permlane16<false>, permlane16<true>, sig3),
+  lane_op("V_PERMLANEX16_B32", permlanex16<false>, permlanex16<true>, sig3),
+  lane_op("V_PERMLANE64_B32", permlane64<false>, permlane64<true>, sig1),
+  lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1),
+  valu("V_MBCNT_LO_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? ~0u : (1u << l.value) - 1))) + b; }),
+  valu("V_MBCNT_HI_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? (1u << (l.value - 32)) - 1 : 0u))) + b; }),
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> lane_rows() { return rows; }
+
+}  // namespace lathe::emu::LATHE_LEVEL

@@ -1,0 +1,216 @@
+// LDS: loads, stores, atomics, and the cross-lane instructions that use its crossbar. Bounds are always
+// checked; strict mode also tracks undefined bytes and races between waves since the last barrier.
+#include "machine/access.h"
+#include "machine/salu.h"
+#include "rows/tables.h"
+
+namespace lathe::emu::LATHE_LEVEL {
+namespace {
+
+constexpr u8 ds_bit = 1 << int(Counter::ds);
+constexpr u8 order_lds = 1;
+
+[[noreturn]] void race(const Wave& w, u32 at, u32 lane, const char* what, u32 other_wave, const char* other) {
+  raise(FaultKind::lds_race, fmt::format("data race in LDS: wave {} {} dword 0x{:x} that wave {} {} with no barrier in between", w.id, what, at * 4, other_wave, other), int(lane));
+}
+
+// Between two barriers a byte may be written by one wave alone, and then only read by that wave.
+void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
+  Group& g = *w.group;
+  const u32 epoch = g.epoch;
+  for (u32 at = offset / 4; at * 4 < offset + bytes; at++) {
+    LdsTouch& t = g.touches[at];
+    const u32 from = at * 4 < offset ? offset - at * 4 : 0, to = at * 4 + 4 > offset + bytes ? offset + bytes - at * 4 : 4;
+    const u8 mask = u8(((1u << to) - 1) & ~((1u << from) - 1));
+    const bool written = t.write_epoch == epoch && (t.write_bytes & mask) && t.write_wave != w.id && !(atomic && t.atomic);
+    if (written) race(w, at, lane, write ? "writes" : "reads", t.write_wave, "wrote");
+    if (write) {
+      const bool read = t.read_epoch == epoch && (t.read_bytes & mask) && (t.read_wave != w.id || t.many_readers);
+      if (read && !atomic) race(w, at, lane, "writes", t.read_wave, "read");
+      if (t.write_epoch != epoch) t.write_epoch = epoch, t.write_bytes = 0;
+      t.write_wave = u8(w.id);
+      t.write_bytes |= mask;
+      t.atomic = atomic;
+    } else {
+      if (t.read_epoch != epoch) t.read_epoch = epoch, t.read_bytes = 0, t.many_readers = 0, t.read_wave = u8(w.id);
+      if (t.read_wave != w.id) t.many_readers = 1;
+      t.read_bytes |= mask;
+    }
+  }
+}
+
+template <bool Strict>
+void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointers& out, bool write, bool atomic) {
+  Group& g = *w.group;
+  const u64 limit = g.lds_size;
+  u64 outside = 0;
+  each_lane(exec, [&](u32 l) {
+    const u64 o = u64(addr[l]) + offset;
+    if (o + bytes > limit) outside |= u64(1) << l;
+    else {
+      out.p[l] = g.lds + o;
+      if constexpr (Strict) out.defined[l] = g.lds_defined + o;
+    }
+  });
+  if (outside) {
+    const u32 l = u32(__builtin_ctzll(outside));
+    raise(FaultKind::lds_bounds, fmt::format("LDS {} of {} bytes at 0x{:x}: the work-group has {} bytes", write ? "write" : "read", bytes, u64(addr[l]) + offset, limit), int(l));
+  }
+  if constexpr (Strict) {
+    out.any_defined = true;
+    if (g.waves.size() > 1)
+      each_lane(exec, [&](u32 l) { touch(w, addr[l] + offset, bytes, l, write, atomic); });
+  }
+}
+
+template <bool Strict>
+const Inst* run_ds(Wave& w, const Inst* i) {
+  const Mem& m = i->mem;
+  const Row& row = *i->row;
+  const u64 exec = w.exec();
+  const u32 bytes = row.mem_bytes;
+  const bool load = row.mem_op == MemOp::load, store = row.mem_op == MemOp::store, two = row.mem_flags & mem_two;
+  const u32 count = bytes < 4 ? 1 : bytes / 4;
+  const bool returns = load || m.ret;
+  Pointers at;
+  if constexpr (Strict) {
+    if (returns) claim_for_load(w, i->dst.reg, two ? 2 * count : count, order_lds);
+    if (exec) require_defined(w, m.addr, 1, exec, "an LDS address");
+  }
+  if (exec) {
+    u32 addr[64];
+    copy_lanes(addr, w.vgpr(m.addr), w.lanes);
+    if (load || store) {
+      for (u32 k = 0; k < (two ? 2u : 1u); k++) {
+        lds_place<Strict>(w, addr, u32(k ? m.offset1 : m.offset), exec, bytes, at, store, false);
+        if (load) do_load<Strict>(w, row, i->dst.reg + k * count, at, exec);
+        else do_store<Strict>(w, row, k ? m.data1 : m.data, at, exec, true);
+      }
+    } else {
+      lds_place<Strict>(w, addr, u32(m.offset), exec, bytes, at, true, true);
+      each_lane(exec, [&](u32 l) {
+        if (u64(at.p[l]) % bytes) raise(FaultKind::misaligned, fmt::format("LDS atomic of {} bytes at 0x{:x}", bytes, addr[l] + u32(m.offset)), int(l));
+      });
+      u32 data = m.data, compare = m.data1;
+      if (row.mem_flags & mem_compare_first) std::swap(data, compare);
+      if (row.mem_op != MemOp::cmpswap && row.mem_op != MemOp::fcmpswap) compare = data;
+      if constexpr (Strict) require_defined(w, m.data, count, exec, "an atomic's operand");
+      if (count == 2) do_atomic_typed<Strict, u64>(w, row.mem_op, data, compare, i->dst.reg, m.ret, at, exec);
+      else do_atomic_typed<Strict, u32>(w, row.mem_op, data, compare, i->dst.reg, m.ret, at, exec);
+    }
+  }
+  if constexpr (Strict) {
+    if (returns) pend_vgprs(w, i, i->dst.reg, two ? 2 * count : count, ds_bit, order_lds, !load);
+    else pend_none(w, i, ds_bit, order_lds, true);
+  }
+  return i + 1;
+}
+
+// ---- cross-lane through the crossbar -------------------------------------------------------------
+
+// `from(lane)`: the lane read, or -1 for zero. Reading an inactive lane gives zero (ds_bpermute, ISA document).
+template <bool Strict, class F>
+void shuffle(Wave& w, const Inst* i, u32 src, F from) {
+  const u64 exec = w.exec();
+  u32 out[64], undefined[64] = {};
+  const u32* in = w.vgpr(src);
+  if constexpr (Strict) check_arrived(w, src, 1, "read");
+  for (u32 l = 0; l < w.lanes; l++) {
+    const int f = from(l);
+    const bool live = f >= 0 && (exec >> f & 1);
+    out[l] = live ? in[f] : 0;
+    if constexpr (Strict) undefined[l] = live ? undef_bits(w, src, u32(f)) : 0;
+  }
+  if constexpr (Strict) {
+    claim_for_load(w, i->dst.reg, 1, order_lds);
+    each_lane(exec, [&](u32 l) { set_undef_bits(w, i->dst.reg, l, undefined[l]); });
+  }
+  blend(w.vgpr(i->dst.reg), out, exec, w.lanes);
+  if constexpr (Strict) pend_vgprs(w, i, i->dst.reg, 1, ds_bit, order_lds);
+}
+
+template <bool Strict>
+const Inst* ds_bpermute(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  if constexpr (Strict) require_defined(w, i->mem.addr, 1, exec, "ds_bpermute's lane number");
+  const u32* a = w.vgpr(i->mem.addr);
+  const u32 offset = u32(i->mem.offset);
+  shuffle<Strict>(w, i, i->mem.data, [&](u32 l) { return int(((a[l] + offset) >> 2) & (w.lanes - 1)); });
+  return i + 1;
+}
+template <bool Strict>
+const Inst* ds_permute(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  if constexpr (Strict) require_defined(w, i->mem.addr, 1, exec, "ds_permute's lane number");
+  int from[64];
+  for (int& f : from) f = -1;
+  const u32* a = w.vgpr(i->mem.addr);
+  each_lane(exec, [&](u32 l) { from[((a[l] + u32(i->mem.offset)) >> 2) & (w.lanes - 1)] = int(l); });
+  shuffle<Strict>(w, i, i->mem.data, [&](u32 l) { return from[l]; });
+  return i + 1;
+}
+// Pattern in the 16-bit offset: bit 15 quad permute, else and/or/xor masks over 32 lanes; 0xc000 and up
+// rotate, 0xe000 and up are FFT patterns (RDNA3 ISA, DS_SWIZZLE_B32).
+template <bool Strict>
+const Inst* ds_swizzle(Wave& w, const Inst* i) {
+  const u32 p = u32(i->mem.offset) & 0xffff;
+  if (p >= 0xe000 && w.group->isa->encoding >= Encoding::gfx9) raise(FaultKind::unsupported, "ds_swizzle_b32 FFT mode");
+  shuffle<Strict>(w, i, i->mem.addr, [&](u32 l) -> int {
+    if (p >= 0xc000) {
+      const u32 mask = p & 31, rot = p >> 5 & 31, right = p >> 10 & 1, base = l & ~31u, in = l & 31;
+      const u32 r = right ? in + rot : in + 32 - rot;
+      return int(base | (in & mask) | (r & 31 & ~mask));
+    }
+    if (p & 0x8000) return int((l & ~3u) | (p >> (2 * (l & 3)) & 3));
+    const u32 and_mask = p & 31, or_mask = p >> 5 & 31, xor_mask = p >> 10 & 31;
+    return int((l & ~31u) | ((((l & 31) & and_mask) | or_mask) ^ xor_mask));
+  });
+  return i + 1;
+}
+
+constexpr Row ds(std::string_view name, MemOp op, u8 bytes, u8 flags = 0) {
+  Row row;
+  row.name = name;
+  row.family = Family::ds;
+  row.cls = Class::lds;
+  row.mem_op = op, row.mem_bytes = bytes, row.mem_flags = flags;
+  row.run[0] = run_ds<false>, row.run[1] = run_ds<true>;
+  return row;
+}
+constexpr Row cross(std::string_view name, Handler fast, Handler strict) {
+  Row row = ds(name, MemOp::none, 4);
+  row.run[0] = fast, row.run[1] = strict;
+  return row;
+}
+
+// clang-format off
+#define BOTH(NAME, T, OP) ds("DS_" NAME "_" T "32", MemOp::OP, 4), ds("DS_" NAME "_" T "64", MemOp::OP, 8)
+constexpr Row rows[] = {
+  ds("DS_READ_U8", MemOp::load, 1), ds("DS_READ_I8", MemOp::load, 1, mem_signed), ds("DS_READ_U16", MemOp::load, 2), ds("DS_READ_I16", MemOp::load, 2, mem_signed),
+  ds("DS_READ_U8_D16", MemOp::load, 1, mem_d16), ds("DS_READ_U8_D16_HI", MemOp::load, 1, mem_d16_hi),
+  ds("DS_READ_I8_D16", MemOp::load, 1, mem_d16 | mem_signed), ds("DS_READ_I8_D16_HI", MemOp::load, 1, mem_d16_hi | mem_signed),
+  ds("DS_READ_U16_D16", MemOp::load, 2, mem_d16), ds("DS_READ_U16_D16_HI", MemOp::load, 2, mem_d16_hi),
+  ds("DS_READ_B32", MemOp::load, 4), ds("DS_READ_B64", MemOp::load, 8), ds("DS_READ_B96", MemOp::load, 12), ds("DS_READ_B128", MemOp::load, 16),
+  ds("DS_READ2_B32", MemOp::load, 4, mem_two), ds("DS_READ2_B64", MemOp::load, 8, mem_two),
+  ds("DS_READ2ST64_B32", MemOp::load, 4, mem_two | mem_st64), ds("DS_READ2ST64_B64", MemOp::load, 8, mem_two | mem_st64),
+  ds("DS_WRITE_B8", MemOp::store, 1), ds("DS_WRITE_B16", MemOp::store, 2), ds("DS_WRITE_B8_D16_HI", MemOp::store, 1, mem_d16_hi), ds("DS_WRITE_B16_D16_HI", MemOp::store, 2, mem_d16_hi),
+  ds("DS_WRITE_B32", MemOp::store, 4), ds("DS_WRITE_B64", MemOp::store, 8), ds("DS_WRITE_B96", MemOp::store, 12), ds("DS_WRITE_B128", MemOp::store, 16),
+  ds("DS_WRITE2_B32", MemOp::store, 4, mem_two), ds("DS_WRITE2_B64", MemOp::store, 8, mem_two),
+  ds("DS_WRITE2ST64_B32", MemOp::store, 4, mem_two | mem_st64), ds("DS_WRITE2ST64_B64", MemOp::store, 8, mem_two | mem_st64),
+  // LLVM's DS_ADD_RTN_U32 is this row with `ret`.
+  BOTH("ADD", "U", add), BOTH("SUB", "U", sub), BOTH("RSUB", "U", rsub), BOTH("INC", "U", inc), BOTH("DEC", "U", dec),
+  BOTH("MIN", "I", smin), BOTH("MAX", "I", smax), BOTH("MIN", "U", umin), BOTH("MAX", "U", umax), BOTH("AND", "B", and_), BOTH("OR", "B", or_), BOTH("XOR", "B", xor_),
+  BOTH("WRXCHG", "B", swap), BOTH("ADD", "F", fadd), BOTH("MIN", "F", fmin), BOTH("MAX", "F", fmax),
+  ds("DS_CMPST_B32", MemOp::cmpswap, 4, mem_compare_first), ds("DS_CMPST_B64", MemOp::cmpswap, 8, mem_compare_first),
+  ds("DS_CMPST_F32", MemOp::fcmpswap, 4, mem_compare_first), ds("DS_CMPST_F64", MemOp::fcmpswap, 8, mem_compare_first),
+  ds("DS_CMPSTORE_B32", MemOp::cmpswap, 4), ds("DS_CMPSTORE_B64", MemOp::cmpswap, 8), ds("DS_CMPSTORE_F32", MemOp::fcmpswap, 4), ds("DS_CMPSTORE_F64", MemOp::fcmpswap, 8),
+  ds("DS_PK_ADD_F16", MemOp::pk_fadd_f16, 4), ds("DS_PK_ADD_BF16", MemOp::pk_fadd_bf16, 4), ds("DS_SUB_CLAMP_U32", MemOp::sub_clamp, 4), ds("DS_COND_SUB_U32", MemOp::cond_sub, 4),
+  cross("DS_BPERMUTE_B32", ds_bpermute<false>, ds_bpermute<true>), cross("DS_PERMUTE_B32", ds_permute<false>, ds_permute<true>), cross("DS_SWIZZLE_B32", ds_swizzle<false>, ds_swizzle<true>),
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> lds_rows() { return rows; }
+
+}  // namespace lathe::emu::LATHE_LEVEL

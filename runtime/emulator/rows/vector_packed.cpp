@@ -1,0 +1,72 @@
+// VOP3P: packed pairs, the mixed-precision fma and the f16 dot products.
+#include "machine/valu.h"
+#include "rows/float_math.h"
+#include "rows/tables.h"
+
+namespace lathe::emu::LATHE_LEVEL {
+
+// f32 or one half of a register as f16, by op_sel_hi; fetched as f32 already.
+struct mix { f32 value; };
+template <> struct lane_type<mix> { static constexpr Ty ty = Ty::mix; using store = u32; };
+
+namespace {
+
+using enum Undef;
+
+f16 fma16(f16 a, f16 b, f16 c) { return to_f16(fma_odd(to_f32(a), to_f32(b), to_f32(c))); }
+bool is_nan(f16 x) { return (x.bits & 0x7fff) > 0x7c00; }
+f16 quiet(f16 x) { return f16{u16(x.bits | 0x200)}; }
+f16 choose(f16 a, f16 b, bool less) {
+  const f32 x = to_f32(a), y = to_f32(b);
+  f16 r = (less ? x < y : x > y) ? a : b;
+  if (x == y) r = ((a.bits >> 15) != 0) == less ? a : b;
+  if (is_nan(b)) r = a;
+  if (is_nan(a)) r = b;
+  if (is_nan(b) && !(b.bits & 0x200)) r = quiet(b);
+  if (is_nan(a) && (is_nan(b) || !(a.bits & 0x200))) r = quiet(a);
+  return r;
+}
+u16 sat_u(i32 x) { return u16(x < 0 ? 0 : x > 0xffff ? 0xffff : x); }
+i16 sat_i(i32 x) { return i16(x < -0x8000 ? -0x8000 : x > 0x7fff ? 0x7fff : x); }
+
+// clang-format off
+#define PK2(NAME, T, EXPR) valu(NAME, [](pk<T> p, pk<T> q) -> pk<T> { auto f = [](T a, T b) -> T { return EXPR; }; return {f(p.lo, q.lo), f(p.hi, q.hi)}; })
+#define PK3(NAME, T, EXPR) valu(NAME, [](pk<T> p, pk<T> q, pk<T> s) -> pk<T> { auto f = [](T a, T b, T c) -> T { return EXPR; }; return {f(p.lo, q.lo, s.lo), f(p.hi, q.hi, s.hi)}; })
+#define PKA2(NAME, T, EXPR) arith(NAME, [](pk<T> p, pk<T> q) -> pk<T> { auto f = [](T a, T b) -> T { return EXPR; }; return {f(p.lo, q.lo), f(p.hi, q.hi)}; })
+#define PKA3(NAME, T, EXPR) arith(NAME, [](pk<T> p, pk<T> q, pk<T> s) -> pk<T> { auto f = [](T a, T b, T c) -> T { return EXPR; }; return {f(p.lo, q.lo, s.lo), f(p.hi, q.hi, s.hi)}; })
+constexpr Row rows[] = {
+  PKA2("V_PK_ADD_F16", f16, to_f16(to_f32(a) + to_f32(b))),
+  PKA2("V_PK_MUL_F16", f16, to_f16(to_f32(a) * to_f32(b))),
+  PKA3("V_PK_FMA_F16", f16, fma16(a, b, c)),
+  PK2("V_PK_MIN_F16", f16, choose(a, b, true)), PK2("V_PK_MAX_F16", f16, choose(a, b, false)),
+  PK2("V_PK_MIN_NUM_F16", f16, choose(a, b, true)), PK2("V_PK_MAX_NUM_F16", f16, choose(a, b, false)),
+  PK2("V_PK_ADD_U16", u16, u16(a + b)), PK2("V_PK_SUB_U16", u16, u16(a - b)), PK2("V_PK_MUL_LO_U16", u16, u16(u32(a) * b)),
+  PK2("V_PK_ADD_I16", i16, i16(a + b)), PK2("V_PK_SUB_I16", i16, i16(a - b)),
+  PK2("V_PK_ADD_U16 clamp", u16, sat_u(a + b)), PK2("V_PK_SUB_U16 clamp", u16, sat_u(a - b)),
+  PK2("V_PK_ADD_I16 clamp", i16, sat_i(a + b)), PK2("V_PK_SUB_I16 clamp", i16, sat_i(a - b)),
+  PK2("V_PK_MIN_U16", u16, a < b ? a : b), PK2("V_PK_MAX_U16", u16, a > b ? a : b), PK2("V_PK_MIN_I16", i16, a < b ? a : b), PK2("V_PK_MAX_I16", i16, a > b ? a : b),
+  PK2("V_PK_LSHLREV_B16", u16, u16(b << (a & 15))), PK2("V_PK_LSHRREV_B16", u16, u16(b >> (a & 15))), PK2("V_PK_ASHRREV_I16", i16, i16(b >> (a & 15))),
+  PK3("V_PK_MAD_U16", u16, u16(u32(a) * b + c)), PK3("V_PK_MAD_I16", i16, i16(i32(a) * b + c)),
+  PKA2("V_PK_ADD_F32", f32, a + b), PKA2("V_PK_MUL_F32", f32, a * b), PKA3("V_PK_FMA_F32", f32, __builtin_fmaf(a, b, c)),
+  valu("V_PK_MOV_B32", [](pk<u32> a, pk<u32> b) -> pk<u32> { return {a.lo, b.hi}; }).undefined(same, 3),
+  arith("V_PK_FMAC_F16", [](pk<f16> p, pk<f16> q, pk<f16> d) -> pk<f16> { return {fma16(p.lo, q.lo, d.lo), fma16(p.hi, q.hi, d.hi)}; }).with(acc),
+
+  arith("V_FMA_MIX_F32", [](mix a, mix b, mix c) -> f32 { return __builtin_fmaf(a.value, b.value, c.value); }),
+  arith("V_FMA_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(fma_odd(a.value, b.value, c.value)); }).with(keep_high),
+  arith("V_FMA_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(fma_odd(a.value, b.value, c.value)); }).with(keep_high | d_hi),
+  arith("V_MAD_MIX_F32", [](mix a, mix b, mix c) -> f32 { return a.value * b.value + c.value; }),
+  arith("V_MAD_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high),
+  arith("V_MAD_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high | d_hi),
+  // The two products are exact in f32; each sum is rounded (CDNA3 ISA, V_DOT2_F32_F16).
+  arith("V_DOT2_F32_F16", [](pk<f16> a, pk<f16> b, f32 c) -> f32 { return __builtin_fmaf(to_f32(a.hi), to_f32(b.hi), __builtin_fmaf(to_f32(a.lo), to_f32(b.lo), c)); }),
+  arith("V_DOT2C_F32_F16", [](pk<f16> a, pk<f16> b, f32 d) -> f32 { return __builtin_fmaf(to_f32(a.hi), to_f32(b.hi), __builtin_fmaf(to_f32(a.lo), to_f32(b.lo), d)); }).with(acc),
+  valu("V_DOT2_I32_I16", [](pk<i16> a, pk<i16> b, i32 c) -> i32 { return i32(u32(i32(a.lo) * b.lo) + u32(i32(a.hi) * b.hi) + u32(c)); }),
+  valu("V_DOT2_U32_U16", [](pk<u16> a, pk<u16> b, u32 c) -> u32 { return u32(a.lo) * b.lo + u32(a.hi) * b.hi + c; }),
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> vector_packed_rows() { return rows; }
+
+}  // namespace lathe::emu::LATHE_LEVEL
