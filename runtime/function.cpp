@@ -1,5 +1,5 @@
 // A call of a function, from arrays to launches. All that can be refused is refused before the first launch.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory_resource>
 

@@ -1,7 +1,7 @@
 #include "runtime/hip_api.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <vector>

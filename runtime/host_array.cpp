@@ -1,6 +1,6 @@
 #include "runtime/host_array.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 
