@@ -27,6 +27,11 @@ hipError_t enter(std::string_view call) {
   return status;
 }
 
+void add(int& counter, int change) {
+  const std::lock_guard lock(mutex);
+  counter += change;
+}
+
 template <class T>
 void put(void* properties, size_t offset, T value) {
   std::memcpy(static_cast<char*>(properties) + offset, &value, sizeof value);
@@ -89,13 +94,13 @@ const char* hipGetErrorString(hipError_t status) {
 hipError_t hipMalloc(void** pointer, size_t bytes) {
   ENTER(hipMalloc);
   *pointer = std::malloc(bytes);
-  ++fake.live_allocations;
+  add(fake.live_allocations, 1);
   return hipSuccess;
 }
 hipError_t hipFree(void* pointer) {
   ENTER(hipFree);
   std::free(pointer);
-  --fake.live_allocations;
+  add(fake.live_allocations, -1);
   return hipSuccess;
 }
 hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind) {
@@ -111,13 +116,13 @@ hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKin
 hipError_t hipModuleLoadData(hipModule_t* module, const void*) {
   ENTER(hipModuleLoadData);
   *module = static_cast<hipModule_t>(std::malloc(1));
-  ++fake.live_modules;
+  add(fake.live_modules, 1);
   return hipSuccess;
 }
 hipError_t hipModuleUnload(hipModule_t module) {
   ENTER(hipModuleUnload);
   std::free(module);
-  --fake.live_modules;
+  add(fake.live_modules, -1);
   return hipSuccess;
 }
 hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t, const char* name) {
@@ -144,13 +149,13 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gx, unsigned g
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
   ENTER(hipStreamCreateWithFlags);
   *stream = static_cast<hipStream_t>(std::malloc(1));
-  ++fake.live_streams;
+  add(fake.live_streams, 1);
   return hipSuccess;
 }
 hipError_t hipStreamDestroy(hipStream_t stream) {
   ENTER(hipStreamDestroy);
   std::free(stream);
-  --fake.live_streams;
+  add(fake.live_streams, -1);
   return hipSuccess;
 }
 hipError_t hipStreamSynchronize(hipStream_t) {
@@ -164,13 +169,13 @@ hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned) {
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
   ENTER(hipEventCreateWithFlags);
   *event = static_cast<hipEvent_t>(std::malloc(1));
-  ++fake.live_events;
+  add(fake.live_events, 1);
   return hipSuccess;
 }
 hipError_t hipEventDestroy(hipEvent_t event) {
   ENTER(hipEventDestroy);
   std::free(event);
-  --fake.live_events;
+  add(fake.live_events, -1);
   return hipSuccess;
 }
 hipError_t hipEventRecord(hipEvent_t, hipStream_t) {
