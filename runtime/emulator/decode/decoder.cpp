@@ -249,7 +249,8 @@ void Decoder::salu(Inst& i, const Fields& f) {
       break;
     case Format::sopc:
       src(0, w & 0xff);
-      src(1, w >> 8 & 0xff);
+      if (row.name == "S_SET_GPR_IDX_ON") imm(1, w >> 8 & 0xff);
+      else src(1, w >> 8 & 0xff);
       break;
     case Format::sopk: {
       i.imm = i32(i16(w));
@@ -547,7 +548,8 @@ void Decoder::flat(Inst& i, const Fields& f) {
   const bool off = saddr == 0x7f || sgpr_code(saddr) == sink_reg;
   if (m.segment == Segment::flat) {
     m.has_vaddr = true;
-    m.has_saddr = false;
+    m.has_saddr = isa().encoding == Encoding::gfx12 && !off;
+    m.saddr = u16(sgpr_code(saddr));
   } else {
     m.has_saddr = !off;
     m.saddr = u16(sgpr_code(saddr));

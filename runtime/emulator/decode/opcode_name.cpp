@@ -22,7 +22,7 @@ bool starts(std::string_view s, std::string_view with) { return s.substr(0, with
 
 // Drops addressing-form tokens ("_SADDR") and notes "_RTN", wherever it stands.
 void drop_forms(OpcodeName& n) {
-  static constexpr std::array forms = {"SADDR", "SVS", "ST", "OFFSET", "OFFEN", "IDXEN", "BOTHEN", "ADDR64", "VBUFFER", "IMM", "SGPR"};
+  static constexpr std::array forms = {"SADDR", "SVS", "ST", "OFFSET", "OFFEN", "IDXEN", "BOTHEN", "ADDR64", "VBUFFER", "IMM", "SGPR", "VE", "SVE", "SV", "SS"};
   std::string out;
   size_t from = 0;
   while (from <= n.base.size()) {

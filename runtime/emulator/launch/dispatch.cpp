@@ -45,7 +45,7 @@ static_assert(sizeof(Packet) == 64);
 
 struct Temporary {
   Allocation* a;
-  explicit Temporary(u64 size, const char* name) : a(memory().allocate(size, Allocation::Kind::kernarg, name, false)) {}
+  explicit Temporary(u64 size, const char* name, bool track = false) : a(memory().allocate(size, Allocation::Kind::kernarg, name, track)) {}
   ~Temporary() { memory().release(a->base, Allocation::Kind::kernarg); }
 };
 
@@ -91,10 +91,13 @@ LaunchResult run_launch(Launch& l) {
   std::optional<FaultReport> fault;
   std::mutex mutex;
   try {
-    Temporary kernarg(std::max<u64>(k.kernarg_bytes, 16), "kernel arguments"), packet(sizeof(Packet), "dispatch packet"), queue(256, "queue");
+    // Kernel arguments stand in blocks of 64 bytes: compilers widen loads up to there. What is past the
+    // arguments is undefined.
+    Temporary kernarg((u64(k.kernarg_bytes) + 64) & ~u64(63), "kernel arguments", s.strict), packet(sizeof(Packet), "dispatch packet"), queue(256, "queue");
     l.kernarg.resize(k.kernarg_bytes);
     fill_hidden(l.kernarg, l, queue.a->base);
     if (!l.kernarg.empty()) std::memcpy(reinterpret_cast<void*>(kernarg.a->base), l.kernarg.data(), l.kernarg.size());
+    memory().mark_defined(kernarg.a->base, l.kernarg.size());
     Packet p = {};
     p.setup = 3;
     for (u32 d = 0; d < 3; d++) p.block[d] = u16(l.block[d]), p.grid[d] = l.grid[d] * l.block[d];

@@ -24,8 +24,8 @@ enum class Family : u8 {
 enum class Undef : u8 {
   any,       // one undefined bit anywhere makes the whole result undefined
   same,      // a pure permutation of bits: the row applied to the shadows of the data operands
-  bit_and, bit_or, bit_xor,
-  carry,     // add, sub, mul: undefined from the lowest undefined bit upward
+  bit_and, bit_or, bit_xor, bit_andn2, bit_orn2,
+  carry,     // add, sub, mul: undefined from the lowest undefined bit upward; operands outside a given data set are control
   select,    // mask chooses one of two
   and_or, bfi,
   byte,      // only byte number `data_operands` of the source matters

@@ -42,6 +42,8 @@ u64 scalar_shadow(const Wave& w, const Inst* i, const u64* values, ScalarOp op, 
   switch (row.undef) {
     case Undef::bit_and: r = (a & b) | (a & values[1]) | (b & values[0]); break;
     case Undef::bit_or: r = (a & b) | (a & ~values[1]) | (b & ~values[0]); break;
+    case Undef::bit_andn2: r = (a & b) | (a & ~values[1]) | (b & values[0]); break;
+    case Undef::bit_orn2: r = (a & b) | (a & values[1]) | (b & ~values[0]); break;
     case Undef::bit_xor: r = a | b; break;
     case Undef::carry: {
       // Only s_addc/s_subb read SCC among these; s_add and s_sub are two-operand rows named so.

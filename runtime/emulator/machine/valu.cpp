@@ -336,7 +336,9 @@ void propagate(Wave& w, const Inst* i, const Lanes& x, u64 exec, Shadow& out) {
         case Undef::bit_and: r = (a & b) | (a & value(1, lane)) | (b & value(0, lane)); break;
         case Undef::bit_or: r = (a & b) | (a & ~value(1, lane)) | (b & ~value(0, lane)); break;
         case Undef::bit_xor: r = any; break;
-        case Undef::carry: r = i->nsrc > 2 && i->src[2].type != Ty::mask && row.sig.src[2] != Ty::none && row.sig.src[0] != row.sig.src[2] ? all : smear_up64(any); break;
+        case Undef::bit_andn2: r = (a & b) | (a & ~value(1, lane)) | (b & value(0, lane)); break;
+        case Undef::bit_orn2: r = (a & b) | (a & value(1, lane)) | (b & ~value(0, lane)); break;
+        case Undef::carry: r = row.data_operands && control ? all : smear_up64(any); break;
         case Undef::select: r = c ? all : value(2, lane) ? b : a; break;
         case Undef::and_or: {
           const u64 t = (a & b) | (a & value(1, lane)) | (b & value(0, lane));

@@ -238,6 +238,7 @@ constexpr Row rows[] = {
   ctl("BUFFER_WBINVL1", nothing), ctl("BUFFER_WBINVL1_VOL", nothing), ctl("BUFFER_WBL2", nothing), ctl("BUFFER_INVL2", nothing), ctl("BUFFER_INV", nothing), ctl("BUFFER_GL0_INV", nothing), ctl("BUFFER_GL1_INV", nothing),
   ctl("GLOBAL_INV", nothing), ctl("GLOBAL_WB", nothing), ctl("GLOBAL_WBINV", nothing), ctl("V_NOP", nothing, Class::valu), ctl("DS_NOP", nothing, Class::lds),
   ctl("S_TRAP", trap), ctl("S_ROUND_MODE", round_mode, Class::salu), ctl("S_DENORM_MODE", denorm_mode, Class::salu),
+  ctl("S_SET_GPR_IDX_OFF", nothing, Class::salu),
   control("S_GETREG_B32", getreg, getreg, Class::salu, to32), control("S_SETREG_B32", setreg<false>, setreg<true>, Class::salu, to32), control("S_SETREG_IMM32_B32", setreg_imm, setreg_imm, Class::salu, lit32),
   control("S_MEMTIME", memtime, memtime, Class::smem, to64), control("S_MEMREALTIME", memtime, memtime, Class::smem, to64),
 

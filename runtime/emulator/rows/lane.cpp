@@ -124,6 +124,59 @@ const Inst* swap(Wave& w, const Inst* i) {
   return i + 1;
 }
 
+// ---- relative register numbers -------------------------------------------------------------------
+
+void move_by(Wave& w, u16& reg, u32 by, u32 dwords_wanted) {
+  const u32 r = reg + by;
+  if (r + dwords_wanted > w.nv) raise(FaultKind::bad_register, fmt::format("relative access to v{}: the kernel has {} registers", r, w.nv));
+  reg = u16(r);
+}
+
+// gfx9: between s_set_gpr_idx_on and _off, M0[7:0] is added to the VGPR numbers that M0[15:12] selects
+// (src0, src1, src2, dst). The instructions in between are run as changed copies (Vega ISA, "VGPR indexing").
+template <bool Strict>
+const Inst* gpr_idx_on(Wave& w, const Inst* i) {
+  if constexpr (Strict) if (i->src[0].kind == Kind::sgpr) require_defined_sgpr(w, i->src[0].reg, 1, "a register number");
+  w.s[m0_reg] = (w.s[m0_reg] & ~0xf0ffu) | (scalar32(w, i->src[0]) & 0xff) | (u32(i->src[1].value) & 15) << 12;
+  w.s_und[m0_reg] = 0;
+  const Inst* k = i + 1;
+  for (; k->row->name != "S_SET_GPR_IDX_OFF"; k++) {
+    if (k->cls == Class::branch) raise(FaultKind::unsupported, "a branch while VGPR indexing is on");
+    if (k->row->family != Family::valu && k->row->family != Family::lane) {
+      k->run(w, k);
+      continue;
+    }
+    const u32 by = w.s[m0_reg] & 0xff, which = w.s[m0_reg] >> 12 & 15;
+    Inst copy = *k;
+    copy.run = k->row->run[Strict];
+    for (u32 s = 0; s < copy.nsrc && s < 3; s++)
+      if (copy.src[s].kind == Kind::vgpr && (which >> s & 1)) move_by(w, copy.src[s].reg, by, dwords(copy.src[s].type));
+    if (copy.dst.kind == Kind::vgpr && (which >> 3 & 1)) move_by(w, copy.dst.reg, by, dwords(copy.dst.type));
+    copy.run(w, &copy);
+  }
+  return k + 1;
+}
+template <bool Strict>
+const Inst* gpr_idx_idx(Wave& w, const Inst* i) {
+  if constexpr (Strict) if (i->src[0].kind == Kind::sgpr) require_defined_sgpr(w, i->src[0].reg, 1, "a register number");
+  w.s[m0_reg] = (w.s[m0_reg] & ~0xffu) | (scalar32(w, i->src[0]) & 0xff);
+  return i + 1;
+}
+// gfx10+: v_movrels reads VGPR[src0 + M0], v_movreld writes VGPR[vdst + M0]; the _2 form takes M0[9:0]
+// for the source and M0[25:16] for the destination.
+template <bool Strict, bool From, bool To, bool Split>
+const Inst* movrel(Wave& w, const Inst* i) {
+  static const Row* mov = find_row("V_MOV_B32");
+  if constexpr (Strict) require_defined_sgpr(w, m0_reg, 1, "a register number");
+  const u32 m0 = w.s[m0_reg];
+  Inst copy = *i;
+  copy.row = mov, copy.lanes = mov->lanes;
+  if (From) move_by(w, copy.src[0].reg, Split ? m0 & 0x3ff : m0, 1);
+  if (To) move_by(w, copy.dst.reg, Split ? m0 >> 16 & 0x3ff : m0, 1);
+  mov->run[Strict](w, &copy);
+  return i + 1;
+}
+
 constexpr Row lane_op(std::string_view name, Handler fast, Handler strict, Sig sig, u16 flags = 0) {
   Row row;
   row.name = name;
@@ -144,6 +197,12 @@ constexpr Row rows[] = {
   lane_op("V_PERMLANE16_B32", permlane16<false>, permlane16<true>, sig3),
   lane_op("V_PERMLANEX16_B32", permlanex16<false>, permlanex16<true>, sig3),
   lane_op("V_PERMLANE64_B32", permlane64<false>, permlane64<true>, sig1),
+  control("S_SET_GPR_IDX_ON", gpr_idx_on<false>, gpr_idx_on<true>, Class::salu, Sig{Ty::none, false, 2, {Ty::b32, Ty::b32}}),
+  control("S_SET_GPR_IDX_IDX", gpr_idx_idx<false>, gpr_idx_idx<true>, Class::salu, Sig{Ty::none, false, 1, {Ty::b32}}),
+  lane_op("V_MOVRELS_B32", movrel<false, true, false, false>, movrel<true, true, false, false>, sig1),
+  lane_op("V_MOVRELD_B32", movrel<false, false, true, false>, movrel<true, false, true, false>, sig1),
+  lane_op("V_MOVRELSD_B32", movrel<false, true, true, false>, movrel<true, true, true, false>, sig1),
+  lane_op("V_MOVRELSD_2_B32", movrel<false, true, true, true>, movrel<true, true, true, true>, sig1),
   lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1),
   valu("V_MBCNT_LO_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? ~0u : (1u << l.value) - 1))) + b; }),
   valu("V_MBCNT_HI_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? (1u << (l.value - 32)) - 1 : 0u))) + b; }),

@@ -45,7 +45,7 @@ void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointe
   const u64 limit = g.lds_size;
   u64 outside = 0;
   each_lane(exec, [&](u32 l) {
-    const u64 o = u64(addr[l]) + offset;
+    const u64 o = u32(addr[l] + offset);  // LDS addresses wrap at 32 bits
     if (o + bytes > limit) outside |= u64(1) << l;
     else {
       out.p[l] = g.lds + o;
@@ -54,7 +54,7 @@ void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointe
   });
   if (outside) {
     const u32 l = u32(__builtin_ctzll(outside));
-    raise(FaultKind::lds_bounds, fmt::format("LDS {} of {} bytes at 0x{:x}: the work-group has {} bytes", write ? "write" : "read", bytes, u64(addr[l]) + offset, limit), int(l));
+    raise(FaultKind::lds_bounds, fmt::format("LDS {} of {} bytes at 0x{:x}: the work-group has {} bytes", write ? "write" : "read", bytes, u32(addr[l] + offset), limit), int(l));
   }
   if constexpr (Strict) {
     out.any_defined = true;

@@ -64,18 +64,48 @@ void global_pointers(Wave& w, const u64* addr, u64 exec, u32 bytes, bool write, 
 }
 
 // Offsets into a lane's private memory. Dwords of one offset stand side by side for all lanes.
+size_t scratch_at(const Wave& w, u32 lane, u64 o) { return size_t(o / 4) * 4 * w.lanes + 4 * lane + (o & 3); }
+// Unaligned accesses go through a copy in one piece, since a lane's dwords are not neighbours.
+struct Staging {
+  bool used = false;
+  u8 data[64][16], defined[64][16];
+};
+
 template <bool Strict>
-void scratch_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out) {
+void scratch_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out, Staging& staging) {
   out.stride = 4 * w.lanes;
+  u32 unaligned = 0;
+  if (bytes >= 4) each_lane(exec, [&](u32 l) { unaligned |= offset[l] & 3; });
+  else if (bytes == 2) each_lane(exec, [&](u32 l) { unaligned |= (offset[l] & 3) == 3; });
+  if (unaligned) staging.used = true, out.stride = 4;
   each_lane(exec, [&](u32 l) {
     const u64 o = offset[l];
     if (o + bytes > w.scratch_per_lane)
       raise(FaultKind::illegal_address, fmt::format("scratch access of {} bytes at offset 0x{:x}: each lane has {} bytes", bytes, o, w.scratch_per_lane), int(l));
-    if ((o & 3) + (bytes < 4 ? bytes : 4) > 4)
-      raise(FaultKind::misaligned, fmt::format("scratch access of {} bytes at offset 0x{:x} crosses a dword", bytes, o), int(l));
-    const size_t at = size_t(o / 4) * 4 * w.lanes + 4 * l + (o & 3);
+    if (staging.used) {
+      for (u32 k = 0; k < bytes; k++) staging.data[l][k] = w.scratch[scratch_at(w, l, o + k)];
+      out.p[l] = staging.data[l];
+      if constexpr (Strict) {
+        for (u32 k = 0; k < bytes; k++) staging.defined[l][k] = w.scratch_defined[scratch_at(w, l, o + k)];
+        out.defined[l] = staging.defined[l], out.any_defined = true;
+      }
+      return;
+    }
+    const size_t at = scratch_at(w, l, o);
     out.p[l] = w.scratch + at;
     if constexpr (Strict) out.defined[l] = w.scratch_defined + at, out.any_defined = true;
+  });
+}
+
+template <bool Strict>
+void scratch_write_back(Wave& w, const u32* offset, u64 exec, u32 bytes, const Staging& staging) {
+  if (!staging.used) return;
+  each_lane(exec, [&](u32 l) {
+    for (u32 k = 0; k < bytes; k++) {
+      const size_t at = scratch_at(w, l, u64(offset[l]) + k);
+      w.scratch[at] = staging.data[l][k];
+      if constexpr (Strict) w.scratch_defined[at] = staging.defined[l][k];
+    }
   });
 }
 
@@ -157,8 +187,10 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
       const u32 base = u32(m.offset) + (m.has_saddr ? w.s[m.saddr] : 0);
       const u32* v = m.has_vaddr ? w.vgpr(m.addr) : nullptr;
       for (u32 l = 0; l < n; l++) offset[l] = base + (v ? v[l] : 0);
-      scratch_pointers<Strict>(w, offset, exec, bytes, at);
+      Staging staging;
+      scratch_pointers<Strict>(w, offset, exec, bytes, at, staging);
       perform<Strict>(w, i, at, exec, true);
+      scratch_write_back<Strict>(w, offset, exec, bytes, staging);
       issued<Strict>(w, i, true, false);
       return i + 1;
     }
@@ -199,8 +231,10 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
       }
       if (in_scratch) {
         Pointers scratch;
-        scratch_pointers<Strict>(w, offset, in_scratch, bytes, scratch);
+        Staging staging;
+        scratch_pointers<Strict>(w, offset, in_scratch, bytes, scratch, staging);
         perform<Strict>(w, i, scratch, in_scratch, true);
+        scratch_write_back<Strict>(w, offset, in_scratch, bytes, staging);
       }
       issued<Strict>(w, i, in_global || in_scratch, in_lds != 0);
       return i + 1;
@@ -219,7 +253,7 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
   const u32 soffset = scalar32(w, m.soffset);
   const u32* v = m.has_vaddr ? w.vgpr(m.addr) : nullptr;
   const u32* v2 = m.offen && m.idxen ? w.vgpr(m.addr + 1) : v;
-  const bool in_scratch = swizzle && base == u64(w.group->scratch_base);
+  const bool in_scratch = swizzle && w.scratch && base == u64(w.scratch);
   u64 inside = 0;
   for (u32 l = 0; l < n; l++) {
     const u32 index = (m.idxen ? v[l] : 0) + (add_tid ? l : 0);
@@ -238,8 +272,10 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
   }
   const u64 active = exec & inside;
   if (in_scratch) {
-    scratch_pointers<Strict>(w, offset, active, bytes, at);
+    Staging staging;
+    scratch_pointers<Strict>(w, offset, active, bytes, at, staging);
     perform<Strict>(w, i, at, active, true);
+    scratch_write_back<Strict>(w, offset, active, bytes, staging);
   } else if (active) {
     global_pointers<Strict>(w, addr, active, bytes, write, at);
     perform<Strict>(w, i, at, active, false);

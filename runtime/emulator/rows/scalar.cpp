@@ -69,7 +69,7 @@ constexpr Row rows[] = {
   salu("S_CSELECT_B64", [](u64 a, u64 b, bool scc) -> u64 { return scc ? a : b; }).undefined(select),
   BOTH("S_AND",  bit_and, a & b), BOTH("S_OR", bit_or, a | b), BOTH("S_XOR", bit_xor, a ^ b), BOTH("S_XNOR", bit_xor, ~(a ^ b)),
   BOTH("S_NAND", bit_and, ~(a & b)), BOTH("S_NOR", bit_or, ~(a | b)),
-  BOTH("S_ANDN2", any, a & ~b), BOTH("S_ORN2", any, a | ~b),
+  BOTH("S_ANDN2", bit_andn2, a & ~b), BOTH("S_ORN2", bit_orn2, a | ~b),
   salu("S_LSHL_B32", [](u32 a, u32 b, bool& scc) -> u32 { const u32 r = a << (b & 31); scc = r != 0; return r; }).undefined(same, 1),
   salu("S_LSHL_B64", [](u64 a, u32 b, bool& scc) -> u64 { const u64 r = a << (b & 63); scc = r != 0; return r; }).undefined(same, 1),
   salu("S_LSHR_B32", [](u32 a, u32 b, bool& scc) -> u32 { const u32 r = a >> (b & 31); scc = r != 0; return r; }).undefined(same, 1),
