@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "compiler/build.h"
+#include "ir/evaluate.h"
+#include "ir/parse.h"
+#include "ir/visit.h"
+#include "runtime/array.h"
+#include "runtime/base/error.h"
+#include "runtime/device.h"
+#include "runtime/module.h"
+#include "runtime/npy.h"
+#include "tools/commands.h"
+#include "tools/files.h"
+
+namespace lathe {
+namespace {
+
+// NAME=VALUE, as --in, --out and --set take it.
+std::pair<std::string, std::string> assignment(const std::string& option, const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw Error(option + " " + text, "this is not NAME=VALUE", fmt::format("write {} A=…", option));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::byte* bytes_of(HostArray& a) { return reinterpret_cast<std::byte*>(a.bytes().data()); }
+
+// Small values: floats in [-1, 1), integers in [-8, 8) as far as the type holds them.
+void fill_random(HostArray& a, std::mt19937_64& random) {
+  const DType t = a.dtype();
+  for (int64_t i = 0; i < a.size(); ++i) {
+    uint64_t bits = 0;
+    if (t.is_float())
+      bits = encode_float(static_cast<double>(static_cast<int64_t>(random() >> 40)) / 8388608.0 - 1.0, t);
+    else if (t.is_bool())
+      bits = random() & 1;
+    else
+      bits = t.is_signed() ? static_cast<uint64_t>(static_cast<int64_t>(random() & 15) - 8) : random() & 15;
+    std::memcpy(a.bytes().data() + i * t.bytes(), &bits, static_cast<size_t>(t.bytes()));
+  }
+}
+
+struct RunCommand {
+  std::string file, device_name;
+  std::vector<std::string> in, out, set;
+  std::optional<uint64_t> random;
+  bool check = false;
+
+  void run() const {
+    const Program program = parse_program(read_text(file), file);
+    std::map<const VarNode*, int64_t> symbols = symbol_values(program);
+    std::vector<HostArray> arrays = inputs(program, symbols);
+
+    Device device = Device::open(device_name);
+    const Module module = build(program, device.info().target_id);
+    auto loaded = module.load(device);
+    std::vector<Array> on_device;
+    for (const HostArray& a : arrays) on_device.push_back(Array::from_host(device, a));
+    loaded[program.name](std::span<const Array>(on_device));
+    device.synchronize();
+
+    bool equal = true;
+    std::vector<HostArray> expected = arrays;
+    if (check) {
+      std::vector<BufferView> views;
+      for (HostArray& a : expected) views.push_back({a.dtype(), a.shape(), bytes_of(a)});
+      evaluate(program, views);
+    }
+    std::map<std::string, std::string> files;
+    for (const std::string& o : out) files.insert(assignment("--out", o));
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      const Tensor& t = program.arguments[i];
+      if (t.is_placeholder()) continue;
+      const HostArray result = on_device[i].to_host();
+      if (auto path = files.find(t.name()); path != files.end()) {
+        write_npy(path->second, result);
+        files.erase(path);
+      } else if (!check) {
+        summarize(t, result);
+      }
+      if (check) equal &= compare(t, result, expected[i]);
+    }
+    if (!files.empty())
+      throw Error("--out " + files.begin()->first, "the program has no output of that name", "outputs are the parameters marked out");
+    if (!equal) throw Error(file, "the device's result differs from the evaluator's", "this is a fault in Lathe, or of the device");
+  }
+
+  std::map<const VarNode*, int64_t> symbol_values(const Program& program) const {
+    std::map<const VarNode*, int64_t> values;
+    for (const std::string& s : set) {
+      const auto [name, text] = assignment("--set", s);
+      bool found = false;
+      for (const Var& v : program.symbols)
+        if (v.name() == name) {
+          int64_t value = 0;
+          const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+          if (error != std::errc{} || end != text.data() + text.size() || value < 0)
+            throw Error("--set " + s, "the value is not a whole number of 0 or more", "write --set n=1000");
+          values[v.node()] = value;
+          found = true;
+        }
+      if (!found) throw Error("--set " + s, fmt::format("the program has no symbol {}", name), "symbols stand in < > after the function's name");
+    }
+    return values;
+  }
+
+  static Shape shape_of(const Tensor& t, const std::map<const VarNode*, int64_t>& symbols) {
+    Substitution map;
+    for (const auto& [v, value] : symbols) map[v] = constant(i64, value);
+    Shape shape;
+    for (const Expr& e : t.shape()) {
+      const Expr extent = substitute(e, map);
+      const int64_t* c = as_constant(extent);
+      if (!c) throw Error("shape of " + t.name(), "a symbol in it has no value", "give one with --set n=1000, or an input with --in");
+      shape.push_back(*c);
+    }
+    return shape;
+  }
+
+  std::vector<HostArray> inputs(const Program& program, std::map<const VarNode*, int64_t>& symbols) const {
+    std::map<std::string, HostArray> given;
+    for (const std::string& i : in) {
+      const auto [name, path] = assignment("--in", i);
+      const Tensor* tensor = nullptr;
+      for (const Tensor& t : program.arguments)
+        if (t.name() == name && t.is_placeholder()) tensor = &t;
+      if (!tensor) throw Error("--in " + i, fmt::format("the program has no input {}", name), "inputs are the parameters without out");
+      HostArray a = read_npy(path, tensor->type());
+      for (size_t d = 0; d < a.shape().size() && d < tensor->shape().size(); ++d)
+        if (const auto* v = as<VarNode>(tensor->shape()[d])) symbols.emplace(v, a.shape()[d]);
+      given.emplace(name, std::move(a));
+    }
+    std::mt19937_64 generator(random.value_or(0));
+    std::vector<HostArray> arrays;
+    for (const Tensor& t : program.arguments) {
+      if (auto found = given.find(t.name()); found != given.end()) {
+        arrays.push_back(found->second);
+        continue;
+      }
+      if (t.is_placeholder() && !random)
+        throw Error("input " + t.name(), "it has no value", fmt::format("give --in {}=FILE.npy, or --random 1", t.name()));
+      arrays.emplace_back(t.type(), shape_of(t, symbols));
+      if (t.is_placeholder()) fill_random(arrays.back(), generator);
+    }
+    return arrays;
+  }
+
+  static std::string element(const HostArray& a, int64_t i) {
+    if (a.dtype() == f64) return fmt::format("{}", a.value(i));
+    return a.dtype().is_float() ? fmt::format("{}", static_cast<float>(a.value(i))) : fmt::format("{}", static_cast<int64_t>(a.value(i)));
+  }
+
+  static void summarize(const Tensor& t, const HostArray& a) {
+    std::string list;
+    for (int64_t i = 0; i < std::min<int64_t>(a.size(), 8); ++i) list += (i ? " " : "") + element(a, i);
+    fmt::print("{}: {}[{}] = {}{}\n", t.name(), to_string(t.type()), fmt::join(a.shape(), ", "), list, a.size() > 8 ? " …" : "");
+  }
+
+  static bool compare(const Tensor& t, const HostArray& result, const HostArray& expected) {
+    int64_t different = 0, first = -1;
+    const int width = t.type().bytes();
+    for (int64_t i = 0; i < result.size(); ++i) {
+      const bool same_bits = std::memcmp(result.bytes().data() + i * width, expected.bytes().data() + i * width, static_cast<size_t>(width)) == 0;
+      const bool both_nan = t.type().is_float() && std::isnan(result.value(i)) && std::isnan(expected.value(i));
+      if (same_bits || both_nan) continue;
+      if (first < 0) first = i;
+      ++different;
+    }
+    if (different == 0) {
+      fmt::print("{}: {} elements equal the evaluator's bit for bit\n", t.name(), result.size());
+    } else {
+      fmt::print("{}: {} of {} elements differ; element {} is {}, the evaluator says {}\n", t.name(), different, result.size(), first,
+                 element(result, first), element(expected, first));
+    }
+    return different == 0;
+  }
+};
+
+}  // namespace
+
+void add_run_command(CLI::App& app) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App* sub = app.add_subcommand("run", "Compile a .te file for a device and run it there");
+  sub->add_option("file", command->file, "The program: tensors and schedule")->required();
+  sub->add_option("--device", command->device_name, "hip:0, emulator:gfx942, …; without it an AMD GPU, else the emulated one");
+  sub->add_option("--in", command->in, "NAME=FILE.npy, an input");
+  sub->add_option("--out", command->out, "NAME=FILE.npy, where an output goes");
+  sub->add_option("--set", command->set, "NAME=VALUE, a shape symbol");
+  sub->add_option("--random", command->random, "Fill the other inputs with random values of this seed");
+  sub->add_flag("--check", command->check, "Compare with the evaluator bit for bit");
+  sub->callback([command] { command->run(); });
+}
+
+}  // namespace lathe
