@@ -5,52 +5,12 @@
 #include <random>
 
 #include "harness.h"
+#include "support.h"
 
 using namespace emu_test;
-using u32 = uint32_t;
-using i32 = int32_t;
-using u64 = uint64_t;
-using i64 = int64_t;
-
 namespace {
-
 template <class F>
-void everywhere(F f) {
-  for (const auto& arch : targets)
-    for (const char* opt : {"-O0", "-O3"}) {
-      INFO(arch << " " << opt);
-      Module m(arch, compile_opencl("basics.cl", arch, opt));
-      f(m, arch);
-    }
-}
-// REQUIRE with the report beside it.
-void ok(hipError_t e) {
-  INFO(lathe_emulator_last_report());
-  REQUIRE(hipGetErrorName(e) == std::string("hipSuccess"));
-}
-template <class T>
-void same(const std::vector<T>& got, const std::vector<T>& want) {
-  REQUIRE(got.size() == want.size());
-  for (size_t k = 0; k < got.size(); k++)
-    if (got[k] != want[k]) {
-      INFO("at " << k);
-      REQUIRE(got[k] == want[k]);
-    }
-  SUCCEED();
-}
-unsigned blocks(int n) { return unsigned(n + 63) / 64; }
-
-std::vector<u64> interesting64(int n, unsigned seed) {
-  std::mt19937_64 r(seed);
-  const u64 special[] = {0, 1, 2, 3, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 10, 1000003};
-  std::vector<u64> v(n);
-  for (auto& x : v) {
-    const u64 k = r();
-    x = k % 3 == 0 ? special[(k >> 8) % std::size(special)] : k % 3 == 1 ? r() : r() >> (r() % 64);
-  }
-  return v;
-}
-
+void everywhere(F f) { emu_test::everywhere("basics.cl", "", f); }
 }  // namespace
 
 TEST_CASE("vector add", "[basics]") {

@@ -11,10 +11,10 @@ bool denormal(f64 x) { return x != 0 && exponent(x) == 0; }
 // As V_DIV_SCALE_F32 at f64's range: thresholds 768 and 53, scale 2^128.
 Out2<f64> div_scale(f64 s0, f64 s1, f64 s2) {
   if (s2 == 0 || s1 == 0) return {bits_to<f64>(u64(0x7ff8) << 48), false};
-  const bool rcp_denormal = denormal(1.0 / s1), quotient_denormal = denormal(s2 / s1);
+  const bool rcp_denormal = std::fabs(1.0 / s1) < 0x1p-1022, quotient_denormal = std::fabs(s2 / s1) < 0x1p-1022;
   if (exponent(s2) - exponent(s1) >= 768) return {s0 == s1 ? std::ldexp(s0, 128) : s0, true};
   if (denormal(s1)) return {std::ldexp(s0, 128), false};
-  if (rcp_denormal && quotient_denormal) return {s0 == s1 ? std::ldexp(s0, 128) : s0, true};
+  if (rcp_denormal && quotient_denormal) return {s0 == s1 ? std::ldexp(s0, -128) : s0, true};
   if (rcp_denormal) return {std::ldexp(s0, -128), false};
   if (quotient_denormal) return {s0 == s2 ? std::ldexp(s0, 128) : s0, true};
   if (exponent(s2) <= 53) return {std::ldexp(s0, 128), false};
@@ -46,6 +46,7 @@ f64 div_fixup(f64 q, f64 d, f64 n) {
   if ((ad == 0 && an == 0) || (std::isinf(ad) && std::isinf(an))) return bits_to<f64>(u64(0xfff8) << 48);
   if (ad == 0 || std::isinf(an)) return bits_to<f64>(sign | u64(0x7ff0) << 48);
   if (std::isinf(ad) || an == 0) return bits_to<f64>(sign);
+  if (exponent(n) - exponent(d) < -1075) return bits_to<f64>(sign);
   if (is_nan(q)) return bits_to<f64>(sign | u64(0x7ff0) << 48);
   return bits_to<f64>(sign | (bits_to<u64>(q) & ~u64(0) >> 1));
 }

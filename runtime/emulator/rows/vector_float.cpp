@@ -16,14 +16,15 @@ f32 mul_legacy(f32 a, f32 b) { return a == 0 || b == 0 ? 0.0f : a * b; }
 bool denormal(f32 x) { return x != 0 && !(bits_to<u32>(x) & 0x7f800000u); }
 
 // RDNA3 ISA, V_DIV_SCALE_F32: S0 is whichever of S1 (denominator) and S2 (numerator) is to be scaled.
-// "1/S1 is denormal" is read at f32's own range: the expansion relies on it for large denominators.
+// "1/S1 is denormal" is read at f32's own range, and where the quotient is denormal too the denominator is
+// scaled down: the document's +64 there would overflow, and LLVM's expansion must divide correctly.
 Out2<f32> div_scale(f32 s0, f32 s1, f32 s2) {
   if (s2 == 0 || s1 == 0) return {bits_to<f32>(0x7fc00000u), false};
-  const bool rcp_denormal = denormal(f32(1.0 / f64(s1)));
-  const bool quotient_denormal = denormal(f32(f64(s2) / f64(s1)));
+  const bool rcp_denormal = std::fabs(1.0 / f64(s1)) < 0x1p-126;
+  const bool quotient_denormal = std::fabs(f64(s2) / f64(s1)) < 0x1p-126;
   if (exponent(s2) - exponent(s1) >= 96) return {s0 == s1 ? std::ldexp(s0, 64) : s0, true};
   if (denormal(s1)) return {std::ldexp(s0, 64), false};
-  if (rcp_denormal && quotient_denormal) return {s0 == s1 ? std::ldexp(s0, 64) : s0, true};
+  if (rcp_denormal && quotient_denormal) return {s0 == s1 ? std::ldexp(s0, -64) : s0, true};
   if (rcp_denormal) return {std::ldexp(s0, -64), false};
   if (quotient_denormal) return {s0 == s2 ? std::ldexp(s0, 64) : s0, true};
   if (exponent(s2) <= 23) return {std::ldexp(s0, 64), false};
@@ -43,7 +44,8 @@ f32 div_fixup(f32 q, f32 d, f32 n) {
   if ((ad == 0 && an == 0) || (std::isinf(ad) && std::isinf(an))) return bits_to<f32>(0xffc00000u);
   if (ad == 0 || std::isinf(an)) return bits_to<f32>(sign | 0x7f800000u);
   if (std::isinf(ad) || an == 0) return bits_to<f32>(sign);
-  if (is_nan(q)) return bits_to<f32>(sign | 0x7f800000u);  // the iteration overflowed
+  if (exponent(n) - exponent(d) < -150) return bits_to<f32>(sign);  // underflow
+  if (is_nan(q)) return bits_to<f32>(sign | 0x7f800000u);           // the iteration overflowed
   return bits_to<f32>(sign | (bits_to<u32>(q) & 0x7fffffffu));
 }
 f32 fract(f32 x) {
