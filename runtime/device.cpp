@@ -47,8 +47,12 @@ namespace {
 
 constexpr std::string_view default_arch = "gfx942";
 
+std::shared_ptr<const HipApi> open_hip_library() {
+  return HipApi::open("HIP", hip_library_candidates(), "LATHE_HIP_LIBRARY");
+}
+
 std::shared_ptr<DeviceState> open_hip(std::string_view name, std::string_view number) {
-  const auto hip = HipApi::open(hip_library_candidates());
+  const auto hip = open_hip_library();
   const int count = hip->device_count();
   int ordinal = -1;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ordinal);
@@ -64,7 +68,7 @@ std::shared_ptr<DeviceState> open_hip(std::string_view name, std::string_view nu
 }
 
 std::shared_ptr<DeviceState> open_emulator(std::string_view arch) {
-  const auto hip = HipApi::open(emulator_library_candidates());
+  const auto hip = HipApi::open("emulated GPU", emulator_library_candidates(), "LATHE_EMULATOR_LIBRARY");
   const std::string name = fmt::format("emulator:{}", arch);
   if (!hip->is_emulator())
     throw Error(fmt::format("device \"{}\"", name),
@@ -81,7 +85,7 @@ std::shared_ptr<DeviceState> open_emulator(std::string_view arch) {
 std::shared_ptr<DeviceState> open_first_gpu() {
   std::shared_ptr<const HipApi> hip;
   try {
-    hip = HipApi::open(hip_library_candidates());
+    hip = open_hip_library();
   } catch (const Error&) {
     return nullptr;  // HIP is not installed: a machine without an AMD GPU
   }

@@ -56,7 +56,8 @@ bool is_kernel_fault(hipError_t status) {
 
 }  // namespace
 
-std::shared_ptr<const HipApi> HipApi::open(std::span<const std::string> candidates) {
+std::shared_ptr<const HipApi> HipApi::open(std::string_view what, std::span<const std::string> candidates,
+                                           std::string_view variable) {
   auto api = std::make_shared<HipApi>();
   std::string tried;
   for (const std::string& candidate : candidates) {
@@ -68,10 +69,11 @@ std::shared_ptr<const HipApi> HipApi::open(std::span<const std::string> candidat
     }
     tried += fmt::format("\n  {}", dlerror());
   }
-  if (!api->handle_) throw Error("HIP", "no library found:" + tried);
+  if (!api->handle_)
+    throw Error(std::string(what), "no library found:" + tried, fmt::format("{} can name its path", variable));
 
   auto require = [&](const char* name, bool found) {
-    if (!found) throw Error("HIP", fmt::format("{} has no entry point {}", api->path_, name));
+    if (!found) throw Error(std::string(what), fmt::format("{} has no entry point {}", api->path_, name));
   };
   constexpr bool required = true, optional = false;
 #define LATHE_HIP_ENTRY(name, need)         \

@@ -24,8 +24,10 @@ struct HipDeviceProperties {
 class HipApi {
  public:
   // Opens the first of `candidates` (names or paths, as dlopen takes them) that is there. Throws Error when none
-  // is, with all that dlopen said, or when the library lacks a required entry point.
-  static std::shared_ptr<const HipApi> open(std::span<const std::string> candidates);
+  // is, with all that dlopen said and the environment variable that would name it, or when the library lacks a
+  // required entry point. `what` names the library in messages.
+  static std::shared_ptr<const HipApi> open(std::string_view what, std::span<const std::string> candidates,
+                                            std::string_view variable);
 
 #define LATHE_HIP_ENTRY(name, need) decltype(&::name) name = nullptr;
 #include "runtime/hip_entries.inc"

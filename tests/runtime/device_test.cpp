@@ -116,8 +116,15 @@ TEST_CASE("libraries that are not what they should be are refused with what dlop
   fake(FAKE_HIP);
   {
     const Environment hip("LATHE_HIP_LIBRARY", "/nonexistent/libamdhip64.so");
-    CHECK(error_message([] { Device::open("hip:0"); }).find(
-              "HIP: no library found:\n  /nonexistent/libamdhip64.so: cannot open shared object file") == 0);
+    CHECK(error_message([] { Device::open("hip:0"); }) ==
+          "HIP: no library found:\n  /nonexistent/libamdhip64.so: cannot open shared object file: No such file or "
+          "directory (hint: LATHE_HIP_LIBRARY can name its path)");
+  }
+  {
+    const Environment emulator("LATHE_EMULATOR_LIBRARY", "/nonexistent/e.so");
+    CHECK(error_message([] { Device::open("emulator"); }) ==
+          "emulated GPU: no library found:\n  /nonexistent/e.so: cannot open shared object file: No such file or "
+          "directory (hint: LATHE_EMULATOR_LIBRARY can name its path)");
   }
   {
     const Environment hip("LATHE_HIP_LIBRARY", "libm.so.6");
