@@ -81,7 +81,7 @@ std::shared_ptr<const ModuleState> load_module(const Device& device, const Packa
   state->object = &pick_code_object(device, package);
   const std::string where = fmt::format("{}, code object for {}", package.where(), state->object->target);
   const CodeObjectInfo info = read_code_object(state->object->bytes, where);
-  if (info.target.id() != state->object->target)
+  if (info.target.id() != parse_target(state->object->target).id())
     throw Error(where, fmt::format("it was compiled for {}", info.target.id()));
   for (const FunctionData& function : package.data().functions)
     for (const LaunchData& launch : function.launches)
