@@ -56,6 +56,10 @@ std::string compile_opencl(const std::string& file, const std::string& arch, con
   const auto text = read_file(kernel_path(file));
   return compile_opencl_text(std::string(text.begin(), text.end()), arch, flags);
 }
+std::string assembly_of(const std::string& file, const std::string& arch, const std::string& flags) {
+  const auto s = read_file(compile_opencl(file, arch, "-S " + flags));
+  return {s.begin(), s.end()};
+}
 std::string assemble(const std::string& text, const std::string& arch) {
   return run_clang(text, ".s", "-x assembler --target=amdgcn-amd-amdhsa -mcpu=" + arch);
 }

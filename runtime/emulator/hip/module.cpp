@@ -55,18 +55,23 @@ hipError_t load(hipModule_t* out, std::span<const u8> bytes, const char* call) {
   }
 }
 
-// Copies from the caller's memory without trusting it to be there.
-bool read_memory(const void* from, size_t size, std::vector<u8>& out) {
-  out.resize(size);
-  size_t got = 0;
-  while (got < size) {
-    iovec local{out.data() + got, size - got}, remote{const_cast<u8*>(static_cast<const u8*>(from) + got), size - got};
+// Appends from the caller's memory up to `size` bytes, without trusting them to be there.
+void read_memory(const void* from, size_t size, std::vector<u8>& out) {
+  constexpr size_t step = 1 << 20;
+  while (out.size() < size) {
+    const size_t at = out.size(), want = std::min(step, size - at);
+    out.resize(at + want);
+    iovec local{out.data() + at, want}, remote{const_cast<u8*>(static_cast<const u8*>(from) + at), want};
     const ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-    if (n <= 0) break;
-    got += size_t(n);
+    out.resize(at + size_t(std::max<ssize_t>(n, 0)));
+    if (n != ssize_t(want)) {
+      // The kernel copies whole pages of an unreadable range or none: take what is left byte by page.
+      if (n > 0) continue;
+      const size_t to_page_end = 4096 - (u64(from) + at) % 4096;
+      if (to_page_end >= want) return;
+      size = at + to_page_end;
+    }
   }
-  out.resize(got);
-  return got == size;
 }
 
 }  // namespace
@@ -74,27 +79,14 @@ bool read_memory(const void* from, size_t size, std::vector<u8>& out) {
 LATHE_HIP hipError_t hipModuleLoadData(hipModule_t* out, const void* image) {
   HIP_TRY
   if (!image) return done(hipErrorInvalidValue);
-  std::vector<u8> head;
-  // Headers first (an ELF says where its parts are), then as much as they claim and memory holds.
-  if (!read_memory(image, 64, head)) return done(hipErrorInvalidImage);
-  u64 size = 64;
-  if (std::memcmp(head.data(), "\177ELF", 4) == 0) {
-    std::vector<u8> all;
-    u64 phoff, shoff;
-    u16 phnum, shnum, phent, shent;
-    std::memcpy(&phoff, &head[32], 8), std::memcpy(&shoff, &head[40], 8);
-    std::memcpy(&phent, &head[54], 2), std::memcpy(&phnum, &head[56], 2), std::memcpy(&shent, &head[58], 2), std::memcpy(&shnum, &head[60], 2);
-    constexpr u64 sane = u64(1) << 31;
-    u64 tables = 64;
-    if (phoff < sane) tables = std::max(tables, phoff + u64(phnum) * phent);
-    if (shoff < sane) tables = std::max(tables, shoff + u64(shnum) * shent);
-    (void)read_memory(image, tables, all);
-    all.resize(tables);
-    size = elf_size(all.data());
-    if (size < 64 || size > sane) size = tables;
-  }
+  // No length is given: the headers say where the parts are, each look may name more to read.
   std::vector<u8> bytes;
-  (void)read_memory(image, size, bytes);
+  read_memory(image, 64, bytes);
+  if (bytes.size() >= 4 && std::memcmp(bytes.data(), "\177ELF", 4) == 0)
+    for (u64 before = 0; before != bytes.size() && elf_size(bytes) > bytes.size();) {
+      before = bytes.size();
+      read_memory(image, elf_size(bytes), bytes);
+    }
   return load(out, bytes, "hipModuleLoadData");
   HIP_END
 }

@@ -133,23 +133,31 @@ CodeObject::~CodeObject() {
   if (image) memory().release(image->base, Allocation::Kind::code);
 }
 
-u64 elf_size(const void* p) {
+u64 elf_size(std::span<const u8> head) {
   ElfHeader h;
-  std::memcpy(&h, p, sizeof h);
-  if (std::memcmp(h.ident, "\177ELF", 4) || h.ident[4] != 2) return 0;
+  if (head.size() < sizeof h) return sizeof h;
+  std::memcpy(&h, head.data(), sizeof h);
+  constexpr u64 sane = u64(1) << 31;
   u64 size = sizeof h;
-  size = std::max(size, h.shoff + u64(h.shnum) * h.shentsize);
-  size = std::max(size, h.phoff + u64(h.phnum) * h.phentsize);
-  if (h.shnum > 4096 || h.phnum > 4096 || h.shoff > (u64(1) << 32) || h.phoff > (u64(1) << 32)) return 0;
-  for (u32 k = 0; k < h.phnum && h.phentsize >= sizeof(ElfSegment); k++) {
+  const bool segments = h.phoff < sane && h.phentsize == sizeof(ElfSegment), sections = h.shoff < sane && h.shentsize == sizeof(ElfSection);
+  if (segments) size = std::max(size, h.phoff + u64(h.phnum) * sizeof(ElfSegment));
+  if (sections) size = std::max(size, h.shoff + u64(h.shnum) * sizeof(ElfSection));
+  auto add = [&](u64 offset, u64 bytes) {
+    if (offset < sane && bytes < sane) size = std::max(size, offset + bytes);
+  };
+  for (u32 k = 0; segments && k < h.phnum; k++) {
     ElfSegment s;
-    std::memcpy(&s, static_cast<const u8*>(p) + h.phoff + u64(k) * h.phentsize, sizeof s);
-    if (s.offset < (u64(1) << 32) && s.filesz < (u64(1) << 32)) size = std::max(size, s.offset + s.filesz);
+    const u64 at = h.phoff + u64(k) * sizeof s;
+    if (at + sizeof s > head.size()) break;
+    std::memcpy(&s, head.data() + at, sizeof s);
+    add(s.offset, s.filesz);
   }
-  for (u32 k = 0; k < h.shnum && h.shentsize >= sizeof(ElfSection); k++) {
+  for (u32 k = 0; sections && k < h.shnum; k++) {
     ElfSection s;
-    std::memcpy(&s, static_cast<const u8*>(p) + h.shoff + u64(k) * h.shentsize, sizeof s);
-    if (s.type != 8 && s.offset < (u64(1) << 32) && s.size < (u64(1) << 32)) size = std::max(size, s.offset + s.size);
+    const u64 at = h.shoff + u64(k) * sizeof s;
+    if (at + sizeof s > head.size()) break;
+    std::memcpy(&s, head.data() + at, sizeof s);
+    if (s.type != 8) add(s.offset, s.size);
   }
   return size;
 }
@@ -176,7 +184,7 @@ std::unique_ptr<CodeObject> load_code_object(std::span<const u8> bytes, const Is
     segments.push_back(s);
     if (s.type != 1) continue;
     (void)file.slice(s.offset, s.filesz);
-    if (s.filesz > s.memsz || s.vaddr + s.memsz < s.vaddr || s.vaddr + s.memsz > (u64(1) << 32)) throw BadImage("ELF segment has unsound sizes");
+    if (s.filesz > s.memsz || s.vaddr + s.memsz < s.vaddr || s.vaddr + s.memsz > (u64(1) << 29)) throw BadImage("ELF segment has unsound sizes");
     top = std::max(top, s.vaddr + s.memsz);
   }
   if (!top) throw BadImage("ELF has no loadable segment");

@@ -64,7 +64,8 @@ struct CodeObject {
 
 // Throws BadImage or WrongTarget. `bytes` may be longer than the ELF.
 std::unique_ptr<CodeObject> load_code_object(std::span<const u8> bytes, const Isa& isa, int device);
-// The size of an ELF that starts at p, from its headers, when the caller gave no length; 0 if it is none.
-u64 elf_size(const void* p);
+// How many bytes an ELF has, from its headers, when the caller gave no length: `head` is as much of it as is
+// known so far; asks for more by naming a size above head.size().
+u64 elf_size(std::span<const u8> head);
 
 }  // namespace lathe::emu

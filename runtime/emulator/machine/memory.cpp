@@ -5,13 +5,14 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace lathe::emu {
 namespace {
 constexpr u64 page = 4096;
-constexpr size_t freed_kept = 4096;
+constexpr size_t freed_kept = 1024;
 u8* map_pages(u64 size) {
   void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
@@ -43,7 +44,6 @@ Allocation* Memory::allocate(u64 size, Allocation::Kind kind, std::string name, 
   a->id = next_id_++;
   a->name = name.empty() ? std::string() : name;
   Allocation* raw = a.get();
-  for (auto it = freed_.lower_bound(raw->base >= raw->size ? raw->base - 1 : 0); it != freed_.end() && it->first < raw->base + body;) it = freed_.erase(it);
   live_[raw->base] = std::move(a);
   return raw;
 }
@@ -53,15 +53,22 @@ bool Memory::release(u64 base, Allocation::Kind kind) {
   auto it = live_.find(base);
   if (it == live_.end() || it->second->kind != kind) return false;
   Allocation& a = *it->second;
-  munmap(reinterpret_cast<void*>(a.mapped_base), a.mapped_size);
   if (a.defined) munmap(a.defined, a.mapped_size - 2 * page);
-  if (kind != Allocation::Kind::kernarg && kind != Allocation::Kind::scratch) {
+  void* mapped = reinterpret_cast<void*>(a.mapped_base);
+  if (kind == Allocation::Kind::kernarg || kind == Allocation::Kind::scratch) {
+    munmap(mapped, a.mapped_size);
+  } else {
+    // The addresses stay taken for a while, so that a late access is told from one to something new.
+    madvise(mapped, a.mapped_size, MADV_DONTNEED);
+    mprotect(mapped, a.mapped_size, PROT_NONE);
     a.defined = nullptr;
     freed_[base] = a;
     freed_order_.push_back(base);
     if (freed_order_.size() > freed_kept) {
-      freed_.erase(freed_order_.front());
-      freed_order_.erase(freed_order_.begin());
+      const auto oldest = freed_.find(freed_order_.front());
+      munmap(reinterpret_cast<void*>(oldest->second.mapped_base), oldest->second.mapped_size);
+      freed_.erase(oldest);
+      freed_order_.pop_front();
     }
   }
   live_.erase(it);
@@ -123,16 +130,17 @@ std::string Memory::describe(u64 address) {
   if (was_freed(address, &freed)) return freed;
   std::shared_lock lock(mutex_);
   auto it = live_.upper_bound(address);
+  constexpr u64 near = u64(1) << 20;
+  u64 past = near, before = near;
+  const Allocation *low = nullptr, *high = nullptr;
   if (it != live_.begin()) {
-    const Allocation& a = *std::prev(it)->second;
-    if (address - a.base < a.size) return fmt::format("byte {} of {} ({} bytes at 0x{:x})", address - a.base, a.name, a.size, a.base);
-    const u64 past = address - (a.base + a.size);
-    if (past < (u64(1) << 20)) return fmt::format("{} bytes past the end of {} ({} bytes at 0x{:x})", past, a.name, a.size, a.base);
+    low = std::prev(it)->second.get();
+    if (address - low->base < low->size) return fmt::format("byte {} of {} ({} bytes at 0x{:x})", address - low->base, low->name, low->size, low->base);
+    past = address - (low->base + low->size);
   }
-  if (it != live_.end()) {
-    const Allocation& a = *it->second;
-    if (a.base - address < (u64(1) << 20)) return fmt::format("{} bytes before the start of {} ({} bytes at 0x{:x})", a.base - address, a.name, a.size, a.base);
-  }
+  if (it != live_.end()) high = it->second.get(), before = high->base - address;
+  if (past < near && past <= before) return fmt::format("{} bytes past the end of {} ({} bytes at 0x{:x})", past, low->name, low->size, low->base);
+  if (before < near) return fmt::format("{} bytes before the start of {} ({} bytes at 0x{:x})", before, high->name, high->size, high->base);
   if (address < 65536) return "next to the null pointer";
   return "inside no allocation";
 }

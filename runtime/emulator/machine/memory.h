@@ -2,11 +2,11 @@
 // address, so that pinned memory and kernel arguments need no translation; neighbours are never adjacent.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <shared_mutex>
 #include <string>
-#include <vector>
 
 #include "types.h"
 
@@ -46,7 +46,7 @@ class Memory {
   std::shared_mutex mutex_;
   std::map<u64, std::unique_ptr<Allocation>> live_;
   std::map<u64, Allocation> freed_;  // by base; the most recent ones
-  std::vector<u64> freed_order_;
+  std::deque<u64> freed_order_;
   u32 next_id_ = 1;
 };
 
