@@ -51,7 +51,7 @@ void IndexFacts::bind(const VarNode* var, IndexRange range, int64_t multiple) {
 }
 
 IndexRange IndexFacts::range(const Expr& e, bool no_wrap) {
-  if (e->kind <= ExprKind::real) return compute_range(e, no_wrap);
+  if (is_leaf(e)) return compute_range(e, no_wrap);
   auto& known = ranges_[no_wrap];
   if (auto it = known.find(e.get()); it != known.end()) return it->second.second;
   const IndexRange result = compute_range(e, no_wrap);
@@ -130,7 +130,7 @@ IndexRange IndexFacts::compute_range(const Expr& e, bool no_wrap) {
 }
 
 int64_t IndexFacts::multiple(const Expr& e) {
-  if (e->kind <= ExprKind::real) return compute_multiple(e);
+  if (is_leaf(e)) return compute_multiple(e);
   if (auto it = multiples_.find(e.get()); it != multiples_.end()) return it->second.second;
   const int64_t result = compute_multiple(e);
   multiples_.emplace(e.get(), std::pair(e, result));

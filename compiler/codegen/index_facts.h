@@ -10,6 +10,11 @@
 
 namespace lathe {
 
+// Variables and constants: nothing below them, so no memo needs an entry for them.
+inline bool is_leaf(const Expr& e) {
+  return e->kind == ExprKind::variable || e->kind == ExprKind::integer || e->kind == ExprKind::real;
+}
+
 // Both ends included.
 struct IndexRange {
   int64_t low, high;

@@ -19,7 +19,7 @@ constexpr bool is_index_type(DType t) { return t.is_int() && t.is_signed() && t.
 }  // namespace
 
 bool KernelEmitter::contains_load(const Expr& e) {
-  if (e->kind <= ExprKind::real) return false;  // leaves: no entry
+  if (is_leaf(e)) return false;
   auto [it, is_new] = has_load_.emplace(e.get(), false);
   if (!is_new) return it->second;
   bool found = false;
@@ -40,7 +40,7 @@ bool KernelEmitter::contains_load(const Expr& e) {
 
 Value* KernelEmitter::emit(const Expr& e, int lane, bool in_index) {
   if (e->type.lanes == 1) lane = all_lanes;
-  if (e->kind <= ExprKind::real) return emit_uncached(e, lane, in_index);
+  if (is_leaf(e)) return emit_uncached(e, lane, in_index);
   const bool loads = contains_load(e);
   // Only arithmetic of indices that no data flows into is taken not to overflow: a hash of loaded values wraps.
   in_index = in_index && is_index_type(e->type) && !loads;

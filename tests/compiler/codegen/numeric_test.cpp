@@ -38,11 +38,14 @@ struct Case {
   int64_t tolerance = 0;
 };
 
+// `lanes` above 1: as vectors; the inputs are filled up to whole vectors.
 Case make_case(std::string name, std::vector<DType> types, DType output,
                std::function<Expr(const std::vector<Expr>&)> body, std::vector<std::vector<Scalar>> inputs,
-               std::function<Scalar(const std::vector<Scalar>&)> expected) {
+               std::function<Scalar(const std::vector<Scalar>&)> expected, int lanes = 1) {
   Case c;
   Elementwise spec{name, types, output, std::move(body)};
+  spec.lanes = lanes;
+  while (inputs.size() % lanes) inputs.push_back(inputs[0]);
   c.kernel = elementwise(spec);
   c.name = std::move(name);
   c.input_types = std::move(types);
@@ -87,7 +90,7 @@ void run(const std::string& group, const std::vector<Case>& cases) {
       const auto n = static_cast<int64_t>(c.inputs.size());
       buffers.back().bytes.assign(n * c.output.bytes(), 0xaa);
       try {
-        gpu->launch(module.code_object, c.name, buffers, {n}, {(n + 63) / 64, 1, 1}, {64, 1, 1});
+        gpu->launch(module.code_object, c.name, buffers, {n}, {(n + 63) / 64, 1, 1}, {64, 1, 1});  // vectors: too many groups
       } catch (const Error& error) {
         ++failed_cases;
         FAIL_CHECK(group << " " << c.name << " on " << name << ": " << error.what());
@@ -145,7 +148,7 @@ Scalar host(Op op, DType type, const std::vector<Scalar>& x) {
   return apply_scalar(op, type, x);
 }
 
-void run_operators(DType type) {
+void run_operators(DType type, int lanes = 1) {
   std::vector<Case> cases;
   for (int index = 0; index < static_cast<int>(std::size(op_rows)); ++index) {
     const Op op = static_cast<Op>(index);
@@ -163,9 +166,9 @@ void run_operators(DType type) {
     cases.push_back(make_case(
         std::string(row.name), types, gives_bool ? boolean : type,
         [op](const std::vector<Expr>& x) { return make_apply(op, x); }, combinations(axes),
-        [op, type](const std::vector<Scalar>& x) { return host(op, type, x); }));
+        [op, type](const std::vector<Scalar>& x) { return host(op, type, x); }, lanes));
   }
-  run(to_string(type), cases);
+  run(to_string(type.with_lanes(lanes)), cases);
 }
 
 TEST_CASE("operators on bool") { run_operators(boolean); }
@@ -186,7 +189,16 @@ TEST_CASE("operators on f8e5m2") { run_operators(f8e5m2); }
 TEST_CASE("operators on f8e4m3fnuz") { run_operators(f8e4m3fnuz); }
 TEST_CASE("operators on f8e5m2fnuz") { run_operators(f8e5m2fnuz); }
 
-TEST_CASE("conversions from every type to every type") {
+TEST_CASE("operators on vectors of i32") { run_operators(i32, 4); }
+TEST_CASE("operators on vectors of u8") { run_operators(u8, 8); }
+TEST_CASE("operators on vectors of i64") { run_operators(i64, 2); }
+TEST_CASE("operators on vectors of f64") { run_operators(f64, 2); }
+TEST_CASE("operators on vectors of f32") { run_operators(f32, 3); }
+TEST_CASE("operators on vectors of f16") { run_operators(f16, 8); }
+TEST_CASE("operators on vectors of bf16") { run_operators(bf16, 4); }
+TEST_CASE("operators on vectors of f8e5m2") { run_operators(f8e5m2, 4); }
+
+void run_conversions(int lanes) {
   for (const DTypeRow& from : dtype_rows) {
     std::vector<Case> cases;
     for (const DTypeRow& to : dtype_rows) {
@@ -194,11 +206,14 @@ TEST_CASE("conversions from every type to every type") {
       cases.push_back(make_case(
           "to_" + std::string(to.name), {from.type}, to.type,
           [&to](const std::vector<Expr>& x) { return make_cast(to.type, x[0]); }, inputs,
-          [&](const std::vector<Scalar>& x) { return cast_scalar(x[0], from.type, to.type); }));
+          [&](const std::vector<Scalar>& x) { return cast_scalar(x[0], from.type, to.type); }, lanes));
     }
-    run(std::string(from.name), cases);
+    run(to_string(from.type.with_lanes(lanes)), cases);
   }
 }
+
+TEST_CASE("conversions from every type to every type") { run_conversions(1); }
+TEST_CASE("conversions of vectors") { run_conversions(4); }
 
 // Division by constants takes other paths than division by a variable.
 TEST_CASE("integer division by constants") {
@@ -220,8 +235,7 @@ TEST_CASE("integer division by constants") {
   }
 }
 
-// The device math library. The bound beside each is the largest error seen over these values plus nothing: a change
-// of it is a change of the library.
+// The device math library, within one unit in the last place over these values (LATHE_TEST_SHOW_ULP=1 prints each).
 TEST_CASE("math functions") {
   for (DType type : {f16, bf16, f32, f64}) {
     std::vector<Case> cases;
@@ -232,7 +246,7 @@ TEST_CASE("math functions") {
       cases.push_back(make_case(
           std::string(op_row(op).name), types, type, [op](const std::vector<Expr>& x) { return make_apply(op, x); },
           combinations(axes), [op, type](const std::vector<Scalar>& x) { return apply_scalar(op, type, x); }));
-      cases.back().tolerance = type == f16 || type == bf16 ? 1 : type == f32 ? 2 : 2;
+      cases.back().tolerance = 1;
     }
     run("math " + to_string(type), cases);
   }
