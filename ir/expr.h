@@ -22,7 +22,7 @@ enum class ExprKind : uint8_t { variable, integer, real, apply, cast, load, redu
 inline constexpr int max_lanes = 1024;  // of a vector
 
 // Readers of IR recurse, so an expression that nests deeper than this is refused when it is made.
-inline constexpr int max_expr_height = 2000;
+inline constexpr int max_expr_height = 1000;
 
 struct ExprNode : Node {
   ExprKind kind;

@@ -61,8 +61,64 @@ std::string print_axes(const std::vector<Axis>& axes, Names& names) {
   return text;
 }
 
+std::string print_expr(const Expr& e, Names& names, int outer);
+
+// Small frames: expressions nest up to max_expr_height deep, and so does this.
+std::string print_prefix(const ApplyNode& a, Names& names) {
+  const OpRow& row = op_row(a.op);
+  std::string operand = print_expr(a.args[0], names, row.precedence);
+  // "- 5" would read as the constant -5.
+  if (operand[0] == '-' || std::isdigit(static_cast<unsigned char>(operand[0]))) operand = "(" + operand + ")";
+  return operand.insert(0, row.text);
+}
+
+std::string print_infix(const ApplyNode& a, Names& names) {
+  const OpRow& row = op_row(a.op);
+  std::string text = print_expr(a.args[0], names, row.precedence);
+  text += ' ';
+  // i64 differences with a constant are kept as sums (make_apply): n - 1 reads back as n + -1.
+  const int64_t* c = a.op == Op::add && a.type == i64 ? as_constant(a.args[1]) : nullptr;
+  if (c && *c < 0 && *c != INT64_MIN) {
+    text += "- ";
+    text += std::to_string(-*c);
+    return text;
+  }
+  text += row.text;
+  text += ' ';
+  text += print_expr(a.args[1], names, row.precedence + 1);
+  return text;
+}
+
+std::string print_apply(const ApplyNode& a, Names& names, int outer) {
+  const OpRow& row = op_row(a.op);
+  std::string text;
+  switch (row.form) {
+    case OpForm::call:
+      text = row.text;
+      text += '(';
+      text += print_list(a.args, names);
+      text += ')';
+      return text;
+    case OpForm::prefix: text = print_prefix(a, names); break;
+    case OpForm::infix: text = print_infix(a, names); break;
+  }
+  if (row.precedence >= outer) return text;
+  text.insert(0, 1, '(');
+  text += ')';
+  return text;
+}
+
+// Everything but operators.
+std::string print_other(const Expr& e, Names& names);
+
 std::string print_expr(const Expr& e, Names& names, int outer) {
+  if (const auto* a = as<ApplyNode>(e)) return print_apply(*a, names, outer);
+  return print_other(e, names);
+}
+
+std::string print_other(const Expr& e, Names& names) {
   switch (e->kind) {
+    case ExprKind::apply: return print_expr(e, names, 0);
     case ExprKind::variable: return names.of(Var(as<VarNode>(e)));
     case ExprKind::integer: {
       const int64_t value = as<IntegerNode>(e)->value;
@@ -72,33 +128,6 @@ std::string print_expr(const Expr& e, Names& names, int outer) {
                              : fmt::format("{}({})", to_string(e.type()), value);
     }
     case ExprKind::real: return literal(*as<RealNode>(e));
-    case ExprKind::apply: {
-      const auto* a = as<ApplyNode>(e);
-      const OpRow& row = op_row(a->op);
-      std::string text;
-      switch (row.form) {
-        case OpForm::call: return fmt::format("{}({})", row.text, print_list(a->args, names));
-        case OpForm::prefix: {
-          std::string operand = print_expr(a->args[0], names, row.precedence);
-          // "- 5" would read as the constant -5.
-          if (operand[0] == '-' || std::isdigit(static_cast<unsigned char>(operand[0]))) operand = "(" + operand + ")";
-          text = fmt::format("{}{}", row.text, operand);
-          break;
-        }
-        case OpForm::infix: {
-          // i64 differences with a constant are kept as sums (make_apply): n - 1 reads back as n + -1.
-          const int64_t* c = a->op == Op::add && e.type() == i64 ? as_constant(a->args[1]) : nullptr;
-          if (c && *c < 0 && *c != INT64_MIN) {
-            text = fmt::format("{} - {}", print_expr(a->args[0], names, row.precedence), -*c);
-            break;
-          }
-          text = fmt::format("{} {} {}", print_expr(a->args[0], names, row.precedence), row.text,
-                             print_expr(a->args[1], names, row.precedence + 1));
-          break;
-        }
-      }
-      return row.precedence < outer ? "(" + text + ")" : text;
-    }
     case ExprKind::cast:
       return fmt::format("{}({})", to_string(e.type().scalar()), print(as<CastNode>(e)->value, names));
     case ExprKind::load:

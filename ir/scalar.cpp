@@ -14,6 +14,12 @@ int64_t floor_div(int64_t a, int64_t b) {
   return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
 
+// The remainder that goes with it: q * b may not fit where a is near the least number.
+int64_t floor_mod(int64_t a, int64_t b) {
+  const int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 Scalar apply_integer(Op op, DType type, std::span<const Scalar> x) {
   const int64_t a = x[0].integer, b = x.size() > 1 ? x[1].integer : 0;
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
@@ -36,7 +42,7 @@ Scalar apply_integer(Op op, DType type, std::span<const Scalar> x) {
       if (b == 0) return {};
       if (!is_signed) return wrap(ua % ub);
       if (b == -1) return {};
-      return wrap(static_cast<uint64_t>(op == Op::mod ? a - floor_div(a, b) * b : a % b));
+      return wrap(static_cast<uint64_t>(op == Op::mod ? floor_mod(a, b) : a % b));
     case Op::min: return (is_signed ? a < b : ua < ub) ? x[0] : x[1];
     case Op::max: return (is_signed ? a > b : ua > ub) ? x[0] : x[1];
     case Op::abs: return wrap(is_signed && a < 0 ? -ua : ua);

@@ -95,5 +95,5 @@ TEST_CASE("a height past the limit is refused where it is made") {
                Expr e = x;
                for (int i = 0; i < 100000; ++i) e = e + x;
              }),
-             Contains("expression: nested more than 2000 deep"));
+             Contains("expression: nested more than 1000 deep"));
 }

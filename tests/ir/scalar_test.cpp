@@ -51,6 +51,12 @@ TEST_CASE("division by a zero integer gives 0, and the least number divided by -
   CHECK(integer(Op::trunc_div, i8, -128, -1) == -128);
 }
 
+TEST_CASE("a remainder does not pass through a product that overflows") {
+  CHECK(integer(Op::mod, i64, INT64_MIN, 127) == 127 - (INT64_MAX % 127 + 1));
+  CHECK(integer(Op::mod, i64, INT64_MIN, INT64_MAX) == INT64_MAX - 1);
+  CHECK(integer(Op::mod, i64, INT64_MAX, INT64_MIN) == -1);
+}
+
 TEST_CASE("integers wrap at their width") {
   CHECK(integer(Op::add, i8, 127, 1) == -128);
   CHECK(integer(Op::sub, i8, -128, 1) == 127);
