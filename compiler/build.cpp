@@ -94,5 +94,6 @@ CodeObjectInfo Module::info() const { return read_code_object(state_->code_objec
 const std::vector<uint8_t>& Module::package() const { return state_->package; }
 const std::vector<PassTime>& Module::times() const { return state_->times; }
 const Target& Module::target() const { return state_->target; }
+const Program& Module::program() const { return state_->program; }
 
 }  // namespace lathe

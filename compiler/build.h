@@ -34,6 +34,7 @@ class Module {
   const std::vector<uint8_t>& package() const;       // what the runtime loads
   const std::vector<PassTime>& times() const;        // of passes and of code generation, in order
   const Target& target() const;
+  const Program& program() const;                    // what was built: the evaluator runs it
 
   // The module on a device of the runtime: device.load(package).
   template <class Device>

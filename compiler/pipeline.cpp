@@ -12,19 +12,19 @@ namespace lathe {
 namespace {
 
 constexpr Pass passes[] = {
-    {"apply_schedule", "replay the steps, inline what is inlined", apply_schedule},
-    {"infer_bounds", "how much of each stage is computed where", infer_bounds},
-    {"build_loops", "loop nests, memory and guards", build_loops},
-    {"guard_tails", "drop every guard that always holds", guard_tails},
-    {"partition_tails", "run the bulk unguarded, predicate the tail", partition_tails},
+    {"apply_schedule", "replay the steps, inline what is inlined", apply_schedule, {}},
+    {"infer_bounds", "how much of each stage is computed where", infer_bounds, {}},
+    {"build_loops", "loop nests, memory and guards", build_loops, Form::looped},
+    {"guard_tails", "drop every guard that always holds", guard_tails, Form::looped},
+    {"partition_tails", "run the bulk unguarded, predicate the tail", partition_tails, Form::looped},
     // From here on there are kernels: no loop over work-groups or work-items is left.
-    {"split_kernels", "one kernel per root stage, bound loops become indices", split_kernels},
-    {"insert_barriers", "order LDS accesses of different work-items", insert_barriers},
-    {"vectorize_loops", "vectorized loops become vectors", vectorize_loops},
-    {"unroll_loops", "unrolled loops become their iterations", unroll_loops},
+    {"split_kernels", "one kernel per root stage, bound loops become indices", split_kernels, Form::kernels},
+    {"insert_barriers", "order LDS accesses of different work-items", insert_barriers, Form::kernels},
+    {"vectorize_loops", "vectorized loops become vectors", vectorize_loops, Form::vectorized},
+    {"unroll_loops", "unrolled loops become their iterations", unroll_loops, Form::unrolled},
     // From here on every access has one index.
-    {"flatten_storage", "tensors become row-major arrays", flatten_storage},
-    {"narrow_indices", "32-bit indices where provably enough", narrow_indices},
+    {"flatten_storage", "tensors become row-major arrays", flatten_storage, Form::flat},
+    {"narrow_indices", "32-bit indices where provably enough", narrow_indices, Form::flat},
 };
 
 }  // namespace
@@ -45,6 +45,7 @@ Lowering lower(const Program& program, const Target& target, const PipelineOptio
     const auto start = std::chrono::steady_clock::now();
     pass.run(l);
     const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+    if (options.verify && pass.form) verify(l.function, *pass.form, pass.name);
     if (times) times->push_back({std::string(pass.name), spent.count()});
     if (options.after_each) options.after_each(pass, l);
     if (pass.name == options.stop_after) break;

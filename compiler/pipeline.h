@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/lowering.h"
+#include "ir/verify.h"
 
 namespace lathe {
 
@@ -15,6 +17,7 @@ struct Pass {
   std::string_view name;
   std::string_view does;  // one line
   void (*run)(Lowering&);
+  std::optional<Form> form;  // what verify holds the result to; none while there are only stages
 };
 std::span<const Pass> pipeline();
 

@@ -183,7 +183,8 @@ Value* KernelEmitter::emit_variable(const VarNode& var) {
   constexpr ID thread_ids[3] = {amdgcn_workitem_id_x, amdgcn_workitem_id_y, amdgcn_workitem_id_z};
   constexpr ID block_ids[3] = {amdgcn_workgroup_id_x, amdgcn_workgroup_id_y, amdgcn_workgroup_id_z};
   Builder entry(function_->getEntryBlock().getTerminator());
-  llvm::CallInst* id = entry.CreateIntrinsic(is_thread ? thread_ids[dimension] : block_ids[dimension], llvm::ArrayRef<Value*>{});
+  const ID which = is_thread ? thread_ids[dimension] : block_ids[dimension];
+  llvm::CallInst* id = entry.CreateIntrinsic(which, llvm::ArrayRef<Value*>{});
   const int64_t high = facts_.range(Var(&var), true).high;
   id->setMetadata(llvm::LLVMContext::MD_range,
                   llvm::MDBuilder(llvm_).createRange(llvm::APInt(32, 0), llvm::APInt(32, high + 1)));

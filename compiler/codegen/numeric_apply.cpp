@@ -224,7 +224,8 @@ Value* widen_bits(Builder& ir, Value* value) {
 
 // The type in which an operator on `type` is computed before one rounding back to it. Where f32 would round twice
 // visibly (fma), f64 with narrow_fma. f16 has instructions of its own but for the remainder and 1/sqrt; and
-// __ocml_sin_f16 of rocm-device-libs 5.2.3 gives NaN for every finite argument (its last select is the wrong way round).
+// __ocml_sin_f16 of rocm-device-libs 5.2.3 gives NaN for every finite argument (its last select is the wrong way
+// round).
 DType computed_in(Op op, DType type) {
   if (!type.is_float() || type.bits >= 32 || op == Op::select) return type;
   const bool wide_f16 = op == Op::mod || op == Op::trunc_mod || op == Op::rsqrt || op == Op::sin;
