@@ -84,7 +84,8 @@ TEST_CASE("vector add at odd sizes touches exactly its elements") {
 
 TEST_CASE("LDS and a barrier") {
   const std::vector<float> in = ramp(512);
-  on_each_target(lds_mirror(), {buffer(in), buffer(std::vector<float>(512))}, {512}, {2, 1, 1}, [&](const auto& buffers) {
+  on_each_target(lds_mirror(), {buffer(in), buffer(std::vector<float>(512))}, {512}, {2, 1, 1},
+                 [&](const auto& buffers) {
     const auto out = values<float>(buffers[1]);
     int wrong = 0;
     for (int i = 0; i < 512; ++i) wrong += out[i] != in[i / 256 * 256 + 255 - i % 256];
@@ -111,7 +112,8 @@ TEST_CASE("loops: runtime bounds, none at all, i32 and i64, carried values in re
   for (DType type : {i32, i64}) {
     Var i("i", type);
     Tensor sum = make_tensor("sum", f32, {Expr(1)});
-    const Kernel kernel = one_group("triangle_" + to_string(type), 64, 64, 1, [&](Tensor x, Tensor y, Expr thread, Expr at) {
+    const std::string name = "triangle_" + to_string(type);
+    const Kernel kernel = one_group(name, 64, 64, 1, [&](Tensor x, Tensor y, Expr thread, Expr at) {
       const Expr zero = Expr(0);
       Stmt add = make_store(sum, {zero}, make_load(sum, {zero}) + make_load(x, {make_cast(i64, i)}));
       return make_alloc(
@@ -172,9 +174,10 @@ TEST_CASE("vector accesses: neighbours, strides, reversal, broadcast, gather") {
       CHECK(wrong == 0);
     });
     if (std::string(row.name) == "scattered") continue;  // two elements may meet at one place
-    const Kernel store = one_group("store_" + std::string(row.name), 600, 600, 4, [&](Tensor x, Tensor y, Expr, Expr at) {
-      return make_store(y, {row.index(at)}, make_load(x, {at}));
-    });
+    const Kernel store =
+        one_group("store_" + std::string(row.name), 600, 600, 4, [&](Tensor x, Tensor y, Expr, Expr at) {
+          return make_store(y, {row.index(at)}, make_load(x, {at}));
+        });
     on_each_target(store, {buffer(in), buffer(std::vector<float>(600))}, {}, {1, 1, 1}, [&](const auto& buffers) {
       const auto out = values<float>(buffers[1]);
       int wrong = 0;
@@ -214,11 +217,12 @@ TEST_CASE("vectors of bool, of 8-bit floats and of bf16 pass through memory") {
   for (int i = 0; i < 256; ++i) bytes[i] = static_cast<uint8_t>(i);
   const Kernel invert = one_group(
       "invert", 256, 256, 4,
-      [&](Tensor x, Tensor y, Expr, Expr at) { return make_store(y, {at}, make_apply(Op::logical_not, {make_load(x, {at})})); },
+      [&](Tensor x, Tensor y, Expr, Expr at) { return make_store(y, {at}, !make_load(x, {at})); },
       boolean, boolean);
-  on_each_target(invert, {buffer(bytes), buffer(std::vector<uint8_t>(256, 9))}, {}, {1, 1, 1}, [&](const auto& buffers) {
-    for (int i = 0; i < 256; ++i) CHECK(buffers[1].bytes[i] == (i == 0));
-  });
+  on_each_target(invert, {buffer(bytes), buffer(std::vector<uint8_t>(256, 9))}, {}, {1, 1, 1},
+                 [&](const auto& buffers) {
+                   for (int i = 0; i < 256; ++i) CHECK(buffers[1].bytes[i] == (i == 0));
+                 });
   const Kernel copy = one_group(
       "copy", 256, 256, 4, [&](Tensor x, Tensor y, Expr, Expr at) { return make_store(y, {at}, make_load(x, {at})); },
       f8e4m3fnuz, f8e4m3fnuz);

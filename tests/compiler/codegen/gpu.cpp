@@ -40,9 +40,10 @@ class HipGpu : public Gpu {
     for (void*& pointer : pointers) arguments.push_back(&pointer);
     std::vector<int64_t> values = symbols;
     for (int64_t& value : values) arguments.push_back(&value);
-    using Launch = int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
-    int status = call<Launch>("hipModuleLaunchKernel")(function, blocks[0], blocks[1], blocks[2], threads[0], threads[1],
-                                                       threads[2], 0, nullptr, arguments.data(), nullptr);
+    using Launch = int(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned lds,
+                       void* stream, void** arguments, void** extra);
+    int status = call<Launch>("hipModuleLaunchKernel")(function, blocks[0], blocks[1], blocks[2], threads[0],
+                                                       threads[1], threads[2], 0, nullptr, arguments.data(), nullptr);
     if (status == 0) status = call<int()>("hipDeviceSynchronize")();
     std::string report;
     if (status != 0) report = call<const char*()>("lathe_emulator_last_report")();

@@ -11,8 +11,8 @@ TEST_CASE("a missing math library is named, with its package; kernels without fu
   setenv("LATHE_DEVICE_LIBS", "/nowhere", 1);
   const Kernel kernel = elementwise({"e", {f32}, f32, [](const std::vector<Expr>& x) { return exp(x[0]); }});
   CHECK(error_message([&] { compile_kernels({kernel}, parse_target("gfx942"), "m"); }) ==
-        "m: the device math library /nowhere/ocml.bc cannot be read: No such file or directory (hint: install the Debian "
-        "package rocm-device-libs, or set LATHE_DEVICE_LIBS to the directory of ocml.bc)");
+        "m: the device math library /nowhere/ocml.bc cannot be read: No such file or directory (hint: install the "
+        "Debian package rocm-device-libs, or set LATHE_DEVICE_LIBS to the directory of ocml.bc)");
   CHECK(error_message([&] { compile_kernels({vector_add()}, parse_target("gfx942"), "m"); }) == "");
 }
 

@@ -90,7 +90,7 @@ void run(const std::string& group, const std::vector<Case>& cases) {
       const auto n = static_cast<int64_t>(c.inputs.size());
       buffers.back().bytes.assign(n * c.output.bytes(), 0xaa);
       try {
-        gpu->launch(module.code_object, c.name, buffers, {n}, {(n + 63) / 64, 1, 1}, {64, 1, 1});  // vectors: too many groups
+        gpu->launch(module.code_object, c.name, buffers, {n}, {(n + 63) / 64, 1, 1}, {64, 1, 1});
       } catch (const Error& error) {
         ++failed_cases;
         FAIL_CHECK(group << " " << c.name << " on " << name << ": " << error.what());

@@ -59,7 +59,8 @@ TEST_CASE("every target compiles vector add, vectors, LDS and GEMM") {
 TEST_CASE("every generation compiles every operator on every type") {
   const std::string_view generations[] = {"gfx900", "gfx90a", "gfx950", "gfx1030", "gfx1100", "gfx1200", "gfx1250"};
   for (const Target& target : all_targets()) {
-    const bool all_types = std::find(std::begin(generations), std::end(generations), target.id()) != std::end(generations);
+    const bool all_types =
+        std::find(std::begin(generations), std::end(generations), target.id()) != std::end(generations);
     for (const DTypeRow& row : dtype_rows) {
       if (row.type.is_bool() || (!all_types && row.type != bf16 && row.type != f16)) continue;
       CAPTURE(target.id(), row.name);
@@ -110,8 +111,8 @@ TEST_CASE("refusals") {
     Tensor tile = make_tensor("tile", f32, {Expr(16385)}), out = placeholder({Expr(64)}, f32, "y");
     Stmt body = make_alloc(tile, Scope::shared, make_store(out, {thread}, make_load(tile, {thread})));
     CHECK(refused(make_kernel("big", {out}, {true}, {}, 64, block, thread, body)) ==
-          "kernel big for gfx942: shared tensors take 65540 bytes of LDS, tile the last of them (hint: a work-group has "
-          "65536 bytes: make the tiles smaller)");
+          "kernel big for gfx942: shared tensors take 65540 bytes of LDS, tile the last of them (hint: a work-group "
+          "has 65536 bytes: make the tiles smaller)");
   }
   SECTION("a register tensor that no register file holds") {
     Var thread("thread"), block("block");
@@ -126,8 +127,8 @@ TEST_CASE("refusals") {
     Tensor tile = make_tensor("tile", f32, {n}), out = placeholder({n}, f32, "y");
     Stmt body = make_alloc(tile, Scope::shared, make_store(out, {thread}, make_load(tile, {thread})));
     CHECK(refused(make_kernel("k", {out}, {true}, {n}, 64, block, thread, body)) ==
-          "kernel k for gfx942: the size of tile is not known at build time (hint: memory inside a kernel needs numbers: "
-          "bound or split the axis that gives the extent)");
+          "kernel k for gfx942: the size of tile is not known at build time (hint: memory inside a kernel needs "
+          "numbers: bound or split the axis that gives the extent)");
   }
   SECTION("a work-group that is too large") {
     Kernel kernel = vector_add();
