@@ -54,7 +54,7 @@ Worker::Worker(const LaunchState& s) : state_(s) {
   group_.lds = lds_.data();
   group_.lds_size = s.lds_bytes;
   group_.lds_defined = s.strict ? lds_defined_.data() : nullptr;
-  if (s.strict && wave_count_ > 1) group_.touches.resize(s.lds_bytes / 4 + 2);
+  if (s.strict && wave_count_ > 1) group_.touches.write.resize(s.lds_bytes / 4 + 2), group_.touches.read.resize(s.lds_bytes / 4 + 2);
   if (s.private_bytes) {
     scratch_ = memory().allocate(u64(s.private_bytes) * lanes * wave_count_, Allocation::Kind::scratch, "scratch", s.strict);
     group_.scratch_base = scratch_->base;
@@ -172,9 +172,16 @@ void Worker::init_wave(Wave& w, u32 x, u32 y, u32 z) {
   w.resume = s.program->at(k.entry + (preload && isa.kernarg_preload ? 0 : 0));
 }
 
+void Worker::next_epoch() {
+  if (++group_.epoch < LdsTouches::epochs) return;
+  std::fill(group_.touches.write.begin(), group_.touches.write.end(), 0);
+  std::fill(group_.touches.read.begin(), group_.touches.read.end(), 0);
+  group_.epoch = 1;
+}
+
 void Worker::reset(u32 x, u32 y, u32 z) {
   group_.id[0] = x, group_.id[1] = y, group_.id[2] = z;
-  group_.epoch++;
+  next_epoch();
   if (state_.strict) {
     std::memset(lds_defined_.data(), 0, lds_defined_.size());
     if (scratch_ && scratch_->defined) std::memset(scratch_->defined, 0, scratch_->size);
@@ -222,7 +229,7 @@ void Worker::run(u32 x, u32 y, u32 z) {
             where = w->resume;
           }
       }
-      group_.epoch++;
+      next_epoch();
     }
   } catch (const Fault& f) {
     std::string text = fmt::format("lathe emulator: {}\n  kernel       {} on {}\n", f.what, state_.kernel->name, target_id(*group_.isa));

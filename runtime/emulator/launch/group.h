@@ -29,6 +29,7 @@ class Worker {
 
  private:
   void reset(u32 x, u32 y, u32 z);
+  void next_epoch();
   void init_wave(Wave&, u32 x, u32 y, u32 z);
   const LaunchState& state_;
   u32 wave_count_ = 0;

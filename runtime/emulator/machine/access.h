@@ -63,8 +63,16 @@ static void do_load(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 ex
     }
     if constexpr (Strict) {
       for (u32 k = 0; k < count; k++) {
-        set_defined(w, reg + k, exec);
+        if (w.und[reg + k] & exec) set_defined(w, reg + k, exec);
         if (!at.any_defined) continue;
+        u32 together = ~0u;
+        if (at.defined[__builtin_ctzll(exec)]) {
+          if (exec == w.full)
+            for (u32 l = 0; l < n; l++) together &= at.defined[l] ? load32(at.defined[l] + offset + k * at.stride) : ~0u;
+          else
+            each_lane(exec, [&](u32 l) { together &= at.defined[l] ? load32(at.defined[l] + offset + k * at.stride) : ~0u; });
+          if (together == ~0u) continue;
+        }
         each_lane(exec, [&](u32 l) {
           if (!at.defined[l]) return;
           const u32 d = load32(at.defined[l] + offset + k * at.stride);
@@ -129,6 +137,15 @@ static void do_store(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 e
     if (!at.any_defined) return;
     if (at.linear && at.defined[0] && !keeps_shadow) {
       std::memset(at.defined[0], 0xff, size_t(bytes) * n);
+      return;
+    }
+    u64 undefined = 0;
+    for (u32 k = 0; k < count; k++) undefined |= w.und[reg + k] & exec;
+    if (!undefined && bytes >= 4) {
+      for (u32 k = 0; k < count; k++)
+        each_lane(exec, [&](u32 l) {
+          if (at.defined[l]) store32(at.defined[l] + offset + k * at.stride, ~0u);
+        });
       return;
     }
     each_lane(exec, [&](u32 l) {

@@ -66,7 +66,7 @@ const void* fetch(Wave& w, const Inst* i, const Src& s, Temp& t, u64 exec, bool 
         t.q[k] = x;
       }
       q = t.q;
-    } else if (s.type == Ty::pkf32 || s.type == Ty::pkb32) {
+    } else if ((s.type == Ty::pkf32 || s.type == Ty::pkb32) && (s.sel || !s.sel_hi || s.neg || s.neg_hi || w.flush32_in)) {
       for (u32 k = 0; k < n; k++) {
         u32 lo = s.sel ? u32(q[k] >> 32) : u32(q[k]);
         u32 hi = s.sel_hi ? u32(q[k] >> 32) : u32(q[k]);

@@ -46,38 +46,70 @@ static inline T positive_nan(T r) {
 template <class T> struct is_out2 : std::false_type {};
 template <class T> struct is_out2<Out2<T>> : std::true_type {};
 
+template <class R> struct result_store { using type = typename lane_type<R>::store; };
+template <> struct result_store<bool> { using type = u32; };
+template <class T> struct result_store<Out2<T>> { using type = typename lane_type<T>::store; };
+
 template <class F, class R, class... A>
 struct Loop {
+  using D = typename result_store<R>::type;
   // Raw bit moves must stay exact, so NaN signs are touched only where arithmetic may have made them.
-  template <bool Arithmetic, size_t... K>
-  static void run_impl(const Lanes& x, std::index_sequence<K...>) {
-    using Args = std::tuple<A...>;
-    for (u32 base = 0; base < x.n; base += 32) {
+  // Pointers as parameters, blocks of 32: that is what the compiler turns into SIMD. A result may stand on
+  // top of a source (same lanes), hence ivdep and not restrict.
+  template <bool Arithmetic>
+  static void body(u32 n, D* d, u32* flag, const typename lane_type<A>::store*... p) {
+    for (u32 base = 0; base < n; base += 32) {
 #pragma GCC ivdep
       for (u32 j = 0; j < 32; j++) {
-        const u32 i = base + j;
-        const R r = F{}(unpack<std::tuple_element_t<K, Args>>(
-            static_cast<const typename lane_type<std::tuple_element_t<K, Args>>::store*>(x.s[K])[i])...);
+        const R r = F{}(unpack<A>(p[j])...);
         if constexpr (std::is_same_v<R, bool>) {
-          x.flag[i] = r;
+          flag[j] = r;
         } else if constexpr (is_out2<R>::value) {
-          using V = decltype(r.value);
-          static_cast<typename lane_type<std::remove_cv_t<V>>::store*>(x.d)[i] = pack(r.value);
-          x.flag[i] = r.flag;
+          d[j] = pack(r.value);
+          flag[j] = r.flag;
         } else {
-          static_cast<typename lane_type<R>::store*>(x.d)[i] = pack(Arithmetic ? positive_nan(r) : r);
+          d[j] = pack(Arithmetic ? positive_nan(r) : r);
         }
       }
+      d += 32, flag += 32;
+      ((p += 32), ...);
     }
   }
+  template <bool Arithmetic, size_t... K>
+  static void call(const Lanes& x, std::index_sequence<K...>) {
+    body<Arithmetic>(x.n, static_cast<D*>(x.d), x.flag, static_cast<const typename lane_type<A>::store*>(x.s[K])...);
+  }
   template <bool Arithmetic>
-  static void run(const Lanes& x) { run_impl<Arithmetic>(x, std::index_sequence_for<A...>{}); }
+  static void run(const Lanes& x) { call<Arithmetic>(x, std::index_sequence_for<A...>{}); }
 };
 
 const Inst* run_valu(Wave&, const Inst*);
 const Inst* run_valu_strict(Wave&, const Inst*);
 const Inst* run_valu_simple(Wave&, const Inst*);
 const Inst* run_valu_simple_strict(Wave&, const Inst*);
+
+// Packed pairs: both halves get the same lambda, so it is one loop over twice as many elements.
+template <class F, class T, class... A>
+struct PackedLoop {
+  template <bool Arithmetic>
+  static void body(u32 n, T* d, const A*... p) {
+    for (u32 base = 0; base < 2 * n; base += 32) {
+#pragma GCC ivdep
+      for (u32 j = 0; j < 32; j++) {
+        const T r = F{}(p[j]...);
+        d[j] = Arithmetic ? positive_nan(r) : r;
+      }
+      d += 32;
+      ((p += 32), ...);
+    }
+  }
+  template <bool Arithmetic, size_t... K>
+  static void call(const Lanes& x, std::index_sequence<K...>) {
+    body<Arithmetic>(x.n, static_cast<T*>(x.d), static_cast<const A*>(x.s[K])...);
+  }
+  template <bool Arithmetic>
+  static void run(const Lanes& x) { call<Arithmetic>(x, std::index_sequence_for<A...>{}); }
+};
 
 template <bool Arithmetic, class F, class R, class... A>
 constexpr Row valu_row(std::string_view name, R (F::*)(A...) const) {
@@ -106,6 +138,30 @@ constexpr Row valu(std::string_view name, F) {
 template <class F>
 constexpr Row arith(std::string_view name, F) {
   return valu_row<true>(name, &F::operator());
+}
+
+template <bool Arithmetic, class F, class T, class... A>
+constexpr Row packed_row(std::string_view name, T (F::*)(A...) const) {
+  Row row;
+  row.name = name;
+  row.family = Family::valu;
+  row.cls = Class::valu;
+  row.sig.dst = lane_type<pk<T>>::ty;
+  row.sig.n = sizeof...(A);
+  for (u32 k = 0; k < sizeof...(A); k++) row.sig.src[k] = lane_type<pk<T>>::ty;
+  row.lanes = PackedLoop<F, T, A...>::template run<Arithmetic>;
+  row.run[0] = run_valu, row.run[1] = run_valu_strict;
+  row.simple[0] = run_valu_simple, row.simple[1] = run_valu_simple_strict;
+  return row;
+}
+// v_pk_*: a lambda over one element.
+template <class F>
+constexpr Row packed(std::string_view name, F) {
+  return packed_row<false>(name, &F::operator());
+}
+template <class F>
+constexpr Row packed_arith(std::string_view name, F) {
+  return packed_row<true>(name, &F::operator());
 }
 
 }  // namespace lathe::emu::LATHE_LEVEL

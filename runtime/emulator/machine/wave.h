@@ -94,12 +94,12 @@ struct Wave {
   }
 };
 
-// Who touched an LDS dword since the last barrier (strict mode's race check). Byte masks within it.
-struct LdsTouch {
-  u32 write_epoch = 0, read_epoch = 0;
-  u8 write_wave = 0, read_wave = 0;
-  u8 write_bytes = 0, read_bytes = 0;
-  u8 many_readers = 0, atomic = 0;
+// Who touched an LDS dword since the last barrier (strict mode's race check), packed so that the check of
+// a whole dword is one compare: epoch << 14 | wave << 8 | flag << 4 | byte mask. The flag says "atomic"
+// of a write and "several waves" of a read.
+struct LdsTouches {
+  std::vector<u32> write, read;
+  static constexpr u32 epochs = 1 << 18;
 };
 
 struct Group {
@@ -111,7 +111,7 @@ struct Group {
   u8* lds = nullptr;
   u32 lds_size = 0;
   u8* lds_defined = nullptr;        // per byte: defined bits (strict mode)
-  std::vector<LdsTouch> touches;
+  LdsTouches touches;
   u32 epoch = 1;
   u32 id[3] = {};
   u64 scratch_base = 0;

@@ -15,51 +15,84 @@ constexpr u8 order_lds = 1;
 }
 
 // Between two barriers a byte may be written by one wave alone, and then only read by that wave.
-void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
+// Called per dword; the common cases (untouched in this epoch, or by this wave) fall through.
+[[gnu::noinline]] void touch_slow(Wave& w, u32 at, u32 mask, u32 lane, bool write, bool atomic) {
   Group& g = *w.group;
-  const u32 epoch = g.epoch;
-  for (u32 at = offset / 4; at * 4 < offset + bytes; at++) {
-    LdsTouch& t = g.touches[at];
-    const u32 from = at * 4 < offset ? offset - at * 4 : 0, to = at * 4 + 4 > offset + bytes ? offset + bytes - at * 4 : 4;
-    const u8 mask = u8(((1u << to) - 1) & ~((1u << from) - 1));
-    const bool written = t.write_epoch == epoch && (t.write_bytes & mask) && t.write_wave != w.id && !(atomic && t.atomic);
-    if (written) race(w, at, lane, write ? "writes" : "reads", t.write_wave, "wrote");
-    if (write) {
-      const bool read = t.read_epoch == epoch && (t.read_bytes & mask) && (t.read_wave != w.id || t.many_readers);
-      if (read && !atomic) race(w, at, lane, "writes", t.read_wave, "read");
-      if (t.write_epoch != epoch) t.write_epoch = epoch, t.write_bytes = 0;
-      t.write_wave = u8(w.id);
-      t.write_bytes |= mask;
-      t.atomic = atomic;
-    } else {
-      if (t.read_epoch != epoch) t.read_epoch = epoch, t.read_bytes = 0, t.many_readers = 0, t.read_wave = u8(w.id);
-      if (t.read_wave != w.id) t.many_readers = 1;
-      t.read_bytes |= mask;
-    }
+  u32 &wt = g.touches.write[at], &rt = g.touches.read[at];
+  const u32 epoch = g.epoch, mine = epoch << 14 | w.id << 8;
+  const auto epoch_of = [](u32 t) { return t >> 14; };
+  const auto wave_of = [](u32 t) { return t >> 8 & 63; };
+  if (epoch_of(wt) == epoch && (wt & mask) && wave_of(wt) != w.id && !(atomic && (wt & 16)))
+    race(w, at, lane, write ? "writes" : "reads", wave_of(wt), "wrote");
+  if (write) {
+    if (epoch_of(rt) == epoch && (rt & mask) && (wave_of(rt) != w.id || (rt & 16)) && !atomic) race(w, at, lane, "writes", wave_of(rt), "read");
+    wt = mine | mask | (epoch_of(wt) == epoch ? wt & 15 : 0) | (atomic ? 16 : 0);
+  } else {
+    if (epoch_of(rt) != epoch) rt = mine | mask;
+    else rt |= mask | (wave_of(rt) != w.id ? 16 : 0);
   }
 }
+void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
+  for (u32 at = offset / 4; at * 4 < offset + bytes; at++) {
+    const u32 from = at * 4 < offset ? offset - at * 4 : 0, to = at * 4 + 4 > offset + bytes ? offset + bytes - at * 4 : 4;
+    touch_slow(w, at, ((1u << to) - 1) & ~((1u << from) - 1), lane, write, atomic);
+  }
+}
+// Aligned whole dwords, all lanes.
+void touch_dwords(Wave& w, const u32* offset, u64 exec, u32 count, bool write) {
+  Group& g = *w.group;
+  u32 *wt = g.touches.write.data(), *rt = g.touches.read.data();
+  const u32 epoch = g.epoch, mine = epoch << 14 | w.id << 8;
+  each_lane(exec, [&](u32 l) {
+    for (u32 at = offset[l] / 4, end = at + count; at < end; at++) {
+      // Nobody else wrote it in this epoch, and for a write nobody else read it.
+      const bool write_ok = wt[at] < epoch << 14 || (wt[at] ^ mine) < 1u << 8;
+      const bool read_ok = rt[at] < epoch << 14 || (rt[at] ^ mine) < 16;
+      if (!write_ok || !read_ok) touch_slow(w, at, 15, l, write, false);
+      else if (write) wt[at] = mine | 15;
+      else rt[at] = mine | 15;
+    }
+  });
+}
 
+[[noreturn, gnu::noinline]] void outside(u32 lane, u32 at, u32 bytes, u32 limit, bool write) {
+  raise(FaultKind::lds_bounds, fmt::format("LDS {} of {} bytes at 0x{:x}: the work-group has {} bytes", write ? "write" : "read", bytes, at, limit), int(lane));
+}
+
+// `at` gets the lanes' offsets (LDS addresses wrap at 32 bits) and pointers to them.
 template <bool Strict>
 void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointers& out, bool write, bool atomic) {
   Group& g = *w.group;
-  const u64 limit = g.lds_size;
-  u64 outside = 0;
-  each_lane(exec, [&](u32 l) {
-    const u64 o = u32(addr[l] + offset);  // LDS addresses wrap at 32 bits
-    if (o + bytes > limit) outside |= u64(1) << l;
-    else {
-      out.p[l] = g.lds + o;
-      if constexpr (Strict) out.defined[l] = g.lds_defined + o;
-    }
-  });
-  if (outside) {
-    const u32 l = u32(__builtin_ctzll(outside));
-    raise(FaultKind::lds_bounds, fmt::format("LDS {} of {} bytes at 0x{:x}: the work-group has {} bytes", write ? "write" : "read", bytes, u32(addr[l] + offset), limit), int(l));
+  const u32 limit = g.lds_size, n = w.lanes;
+  u32 at[64];
+  u32 low_bits = 0;
+  for (u32 base = 0; base < n; base += 32)
+    for (u32 j = 0; j < 32; j++) at[base + j] = addr[base + j] + offset;
+  if (bytes > limit) outside(u32(__builtin_ctzll(exec)), at[__builtin_ctzll(exec)], bytes, limit, write);
+  if (exec == w.full) {
+    u32 bad = 0;
+    for (u32 base = 0; base < n; base += 32)
+      for (u32 j = 0; j < 32; j++) bad |= at[base + j] > limit - bytes, low_bits |= at[base + j];
+    if (bad)
+      for (u32 l = 0; l < n; l++)
+        if (at[l] > limit - bytes) outside(l, at[l], bytes, limit, write);
+    for (u32 l = 0; l < n; l++) out.p[l] = g.lds + at[l];
+    if constexpr (Strict)
+      for (u32 l = 0; l < n; l++) out.defined[l] = g.lds_defined + at[l];
+  } else {
+    each_lane(exec, [&](u32 l) {
+      if (at[l] > limit - bytes) outside(l, at[l], bytes, limit, write);
+      low_bits |= at[l];
+      out.p[l] = g.lds + at[l];
+      if constexpr (Strict) out.defined[l] = g.lds_defined + at[l];
+    });
   }
   if constexpr (Strict) {
     out.any_defined = true;
-    if (g.waves.size() > 1)
-      each_lane(exec, [&](u32 l) { touch(w, addr[l] + offset, bytes, l, write, atomic); });
+    if (g.waves.size() > 1) {
+      if (!atomic && bytes >= 4 && !(low_bits & 3)) touch_dwords(w, at, exec, bytes / 4, write);
+      else each_lane(exec, [&](u32 l) { touch(w, at[l], bytes, l, write, atomic); });
+    }
   }
 }
 

@@ -30,10 +30,10 @@ u16 sat_u(i32 x) { return u16(x < 0 ? 0 : x > 0xffff ? 0xffff : x); }
 i16 sat_i(i32 x) { return i16(x < -0x8000 ? -0x8000 : x > 0x7fff ? 0x7fff : x); }
 
 // clang-format off
-#define PK2(NAME, T, EXPR) valu(NAME, [](pk<T> p, pk<T> q) -> pk<T> { auto f = [](T a, T b) -> T { return EXPR; }; return {f(p.lo, q.lo), f(p.hi, q.hi)}; })
-#define PK3(NAME, T, EXPR) valu(NAME, [](pk<T> p, pk<T> q, pk<T> s) -> pk<T> { auto f = [](T a, T b, T c) -> T { return EXPR; }; return {f(p.lo, q.lo, s.lo), f(p.hi, q.hi, s.hi)}; })
-#define PKA2(NAME, T, EXPR) arith(NAME, [](pk<T> p, pk<T> q) -> pk<T> { auto f = [](T a, T b) -> T { return EXPR; }; return {f(p.lo, q.lo), f(p.hi, q.hi)}; })
-#define PKA3(NAME, T, EXPR) arith(NAME, [](pk<T> p, pk<T> q, pk<T> s) -> pk<T> { auto f = [](T a, T b, T c) -> T { return EXPR; }; return {f(p.lo, q.lo, s.lo), f(p.hi, q.hi, s.hi)}; })
+#define PK2(NAME, T, EXPR) packed(NAME, [](T a, T b) -> T { return EXPR; })
+#define PK3(NAME, T, EXPR) packed(NAME, [](T a, T b, T c) -> T { return EXPR; })
+#define PKA2(NAME, T, EXPR) packed_arith(NAME, [](T a, T b) -> T { return EXPR; })
+#define PKA3(NAME, T, EXPR) packed_arith(NAME, [](T a, T b, T c) -> T { return EXPR; })
 constexpr Row rows[] = {
   PKA2("V_PK_ADD_F16", f16, to_f16(to_f32(a) + to_f32(b))),
   PKA2("V_PK_MUL_F16", f16, to_f16(to_f32(a) * to_f32(b))),
@@ -49,7 +49,7 @@ constexpr Row rows[] = {
   PK3("V_PK_MAD_U16", u16, u16(u32(a) * b + c)), PK3("V_PK_MAD_I16", i16, i16(i32(a) * b + c)),
   PKA2("V_PK_ADD_F32", f32, a + b), PKA2("V_PK_MUL_F32", f32, a * b), PKA3("V_PK_FMA_F32", f32, __builtin_fmaf(a, b, c)),
   valu("V_PK_MOV_B32", [](pk<u32> a, pk<u32> b) -> pk<u32> { return {a.lo, b.hi}; }).undefined(same, 3),
-  arith("V_PK_FMAC_F16", [](pk<f16> p, pk<f16> q, pk<f16> d) -> pk<f16> { return {fma16(p.lo, q.lo, d.lo), fma16(p.hi, q.hi, d.hi)}; }).with(acc),
+  PKA3("V_PK_FMAC_F16", f16, fma16(a, b, c)).with(acc),
 
   arith("V_FMA_MIX_F32", [](mix a, mix b, mix c) -> f32 { return __builtin_fmaf(a.value, b.value, c.value); }),
   arith("V_FMA_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(fma_odd(a.value, b.value, c.value)); }).with(keep_high),

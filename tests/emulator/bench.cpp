@@ -1,0 +1,65 @@
+// How fast the emulated GPU is: an f32 FMA loop and an LDS-tiled GEMM, strict and fast, with the same FMAs in
+// a plain host loop beside them as the limit. Prints; asserts nothing.
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include "harness.h"
+
+using namespace emu_test;
+
+namespace {
+// CPU time of the process, so that a busy machine does not change the figures: run with one thread.
+double seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
+double counted(const char* key) {
+  const std::string j = lathe_emulator_counters_json(), k = std::string("\"") + key + "\": ";
+  return std::atof(j.c_str() + j.find(k) + k.size());
+}
+__attribute__((target("avx2,fma"), noinline)) float host_fma(int n) {
+  float x[8][64], a[64], b[64];
+  for (int k = 0; k < 8; k++)
+    for (int l = 0; l < 64; l++) x[k][l] = float(k + l), a[l] = 0.5f, b[l] = 1.0f;
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < 8; k++) {
+      for (int l = 0; l < 64; l++) x[k][l] = __builtin_fmaf(x[k][l], a[l], b[l]);
+      asm volatile("" ::: "memory");
+    }
+  float s = 0;
+  for (auto& r : x)
+    for (float v : r) s += v;
+  return s;
+}
+}  // namespace
+
+int main() {
+  std::printf("CPU level %s, threads %s\n", lathe_emulator_cpu_level(), std::getenv("LATHE_EMULATOR_THREADS") ? std::getenv("LATHE_EMULATOR_THREADS") : "all");
+  {
+    const double t = seconds();
+    volatile float s = host_fma(2000000);
+    (void)s;
+    std::printf("host SIMD limit     %7.1f M wave64-FMAs/s on one core\n", 16e6 / (seconds() - t) / 1e6);
+  }
+  for (const auto& arch : targets)
+    for (const char* mode : {"strict", "fast"}) {
+      setenv("LATHE_EMULATOR", mode, 1);
+      Module m(arch, compile_opencl("bench.cl", arch, "-O3")), g(arch, compile_opencl("basics.cl", arch, "-O3"));
+      Buffer<float> out(64 * 64);
+      float a = 0.5f, b = 1.0f;
+      int n = 2;
+      check(launch(m["fma_loop"], {64}, {64}, 0, out, a, b, n), "fma_loop");
+      n = 4000;
+      lathe_emulator_reset_counters();
+      double t = seconds();
+      check(launch(m["fma_loop"], {32}, {64}, 0, out, a, b, n), "fma_loop");
+      double dt = seconds() - t;
+      std::printf("%-8s %-6s fma_loop %7.1f M wave-instructions/s (%.2f s of CPU)\n", arch.c_str(), mode, counted("instructions") / dt / 1e6, dt);
+      int mm = 256, nn = 192, kk = 320;
+      std::vector<float> va(size_t(mm * kk), 1.0f), vb(size_t(kk * nn), 2.0f);
+      Buffer<float> da(va), db(vb), dc(size_t(mm * nn));
+      lathe_emulator_reset_counters();
+      t = seconds();
+      check(launch(g["gemm"], {12, 16}, {16, 16}, 0, dc, da, db, mm, nn, kk), "gemm");
+      dt = seconds() - t;
+      std::printf("%-8s %-6s gemm 256x192x320 %6.1f ms, %.2f M wave-instructions, %.1f M/s\n", arch.c_str(), mode, dt * 1e3, counted("instructions") / 1e6, counted("instructions") / dt / 1e6);
+    }
+}
