@@ -161,7 +161,7 @@ Src Decoder::source(u32 code, Ty type, const Fields& f, bool vector, bool short1
   auto constant = [&](u64 value) {
     s.kind = Kind::constant;
     if (!vector) s.value = value;
-    else if (dwords(type) == 2 || type == Ty::mask) s.lanes = program.constant64(value);
+    else if ((dwords(type) == 2 && type != Ty::pkf32) || type == Ty::mask) s.lanes = program.constant64(value);
     else s.lanes = program.constant32(u32(value));
   };
   if (code >= 256) {
@@ -433,13 +433,14 @@ void Decoder::finish_valu(Inst& i, const Fields&) {
   for (u32 k = 0; k < i.nsrc; k++) {
     const Src& s = i.src[k];
     i.float_result |= is_float(s.type);
-    simple &= !s.neg && !s.abs && !s.neg_hi && dwords(s.type) == 1;
-    if (s.type == Ty::mask) simple &= s.kind == Kind::sgpr;
+    simple &= !s.neg && !s.abs && !s.neg_hi;
+    if (s.type == Ty::pkf32) simple &= !s.sel && s.sel_hi;
+    else if (s.type == Ty::mask) simple &= s.kind == Kind::sgpr;
     else if (is_16bit(s.type)) simple &= !s.sel;
     else simple &= s.type == Ty::b32 || s.type == Ty::f32 || s.type == Ty::lane;
     simple &= k < 3;
   }
-  simple &= row.sig.dst == Ty::none || row.sig.dst == Ty::b32 || row.sig.dst == Ty::f32;
+  simple &= row.sig.dst == Ty::pkf32 || row.sig.dst == Ty::none || row.sig.dst == Ty::b32 || row.sig.dst == Ty::f32;
   i.simple = simple;
   if (simple) i.run = row.simple[program.context.strict];
 }

@@ -24,9 +24,9 @@ constexpr size_t longest_run = 1 << 16;
 const u32* Program::constant32(u32 value) {
   auto& slot = constants32_[value];
   if (!slot) {
-    slot = std::make_unique<u64[]>(32);
+    slot = std::make_unique<u64[]>(64);
     u32* p = reinterpret_cast<u32*>(slot.get());
-    for (u32 k = 0; k < 64; k++) p[k] = value;
+    for (u32 k = 0; k < 128; k++) p[k] = value;
   }
   return reinterpret_cast<u32*>(slot.get());
 }

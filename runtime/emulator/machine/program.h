@@ -32,7 +32,7 @@ struct Program {
   // The instruction at a device address; raises a Fault if none can be there. Thread-safe.
   const Inst* at(u64 pc);
   std::string disassemble(u64 pc) const;
-  const u32* constant32(u32 value);   // 64 copies, alive as long as the program
+  const u32* constant32(u32 value);   // 128 copies (a packed pair of 64 lanes), alive as long as the program
   const u32* constant64(u64 value);
   const u32* lane_numbers();          // 0, 1, 2, ...
 

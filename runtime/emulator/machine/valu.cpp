@@ -40,6 +40,29 @@ const void* fetch(Wave& w, const Inst* i, const Src& s, Temp& t, u64 exec, bool 
     spread_mask(m, t.d(), n);
     return t.q;
   }
+  if (s.type == Ty::pkf32) {
+    // Two registers stand one after the other, so a pair is 2n floats: low halves, then high halves.
+    const u32* d = t.d();
+    switch (s.kind) {
+      case Kind::vgpr: d = w.vgpr(s.reg); break;
+      case Kind::constant: d = s.lanes; break;
+      default: {
+        const u64 x = scalar64(w, s);
+        broadcast(u32(x), t.d(), n), broadcast(u32(x >> 32), t.d() + n, n);
+      }
+    }
+    if (s.sel || !s.sel_hi || s.neg || s.neg_hi || w.flush32_in) {
+      const u32 *lo = d + (s.sel ? n : 0), *hi = d + (s.sel_hi ? n : 0);
+      u32 out[128];
+      for (u32 k = 0; k < n; k++) {
+        const u32 x = w.flush32_in ? flush_f32(lo[k]) : lo[k], y = w.flush32_in ? flush_f32(hi[k]) : hi[k];
+        out[k] = x ^ u32(s.neg) << 31, out[n + k] = y ^ u32(s.neg_hi) << 31;
+      }
+      std::memcpy(t.d(), out, 8 * n);
+      d = t.d();
+    }
+    return d;
+  }
   if (dwords(s.type) == 2) {
     const u64* q = t.q;
     switch (s.kind) {
@@ -66,14 +89,9 @@ const void* fetch(Wave& w, const Inst* i, const Src& s, Temp& t, u64 exec, bool 
         t.q[k] = x;
       }
       q = t.q;
-    } else if ((s.type == Ty::pkf32 || s.type == Ty::pkb32) && (s.sel || !s.sel_hi || s.neg || s.neg_hi || w.flush32_in)) {
+    } else if (s.type == Ty::pkb32 && (s.sel || !s.sel_hi)) {
       for (u32 k = 0; k < n; k++) {
-        u32 lo = s.sel ? u32(q[k] >> 32) : u32(q[k]);
-        u32 hi = s.sel_hi ? u32(q[k] >> 32) : u32(q[k]);
-        if (s.type == Ty::pkf32) {
-          if (w.flush32_in) lo = flush_f32(lo), hi = flush_f32(hi);
-          lo ^= u32(s.neg) << 31, hi ^= u32(s.neg_hi) << 31;
-        }
+        const u32 lo = s.sel ? u32(q[k] >> 32) : u32(q[k]), hi = s.sel_hi ? u32(q[k] >> 32) : u32(q[k]);
         t.q[k] = lo | u64(hi) << 32;
       }
       q = t.q;
@@ -209,6 +227,11 @@ void finish_float(const Wave& w, const Inst* i, Ty type, void* p) {
 void store(Wave& w, const Inst* i, Temp& t, u64 mask) {
   const Dst& dst = i->dst;
   const u32 n = w.lanes;
+  if (dst.type == Ty::pkf32) {
+    blend(w.vgpr(dst.reg), t.d(), mask, n);
+    blend(w.vgpr(dst.reg + 1), t.d() + n, mask, n);
+    return;
+  }
   if (dwords(dst.type) == 2) {
     u32 lo[64], hi[64];
     for (u32 k = 0; k < n; k++) lo[k] = u32(t.q[k]), hi[k] = u32(t.q[k] >> 32);
@@ -487,21 +510,27 @@ const Inst* simple(Wave& w, const Inst* i) {
     u64 u = 0;
     for (u32 k = 0; k < nsrc; k++) {
       const Src& s = i->src[k];
-      if (s.kind == Kind::vgpr) u |= w.und[s.reg];
-      else if (s.kind == Kind::sgpr) {
+      if (s.kind == Kind::vgpr) {
+        u |= w.und[s.reg];
+        if (s.type == Ty::pkf32) u |= w.und[s.reg + 1];
+      } else if (s.kind == Kind::sgpr) {
         u |= u64(w.s_und[s.reg] | w.s_pend[s.reg]);
-        if (s.type == Ty::mask && w.lanes == 64) u |= u64(w.s_und[s.reg + 1] | w.s_pend[s.reg + 1]);
+        if ((s.type == Ty::mask && w.lanes == 64) || s.type == Ty::pkf32) u |= u64(w.s_und[s.reg + 1] | w.s_pend[s.reg + 1]);
       }
     }
     if (u) return general<Strict>(w, i);
     if (!w.events.empty()) check_dst(w, i);
-    if (i->dst.kind == Kind::vgpr && w.und[i->dst.reg]) set_defined(w, i->dst.reg, exec);
+    if (i->dst.kind == Kind::vgpr) {
+      if (w.und[i->dst.reg]) set_defined(w, i->dst.reg, exec);
+      if (i->dst.type == Ty::pkf32 && w.und[i->dst.reg + 1]) set_defined(w, i->dst.reg + 1, exec);
+    }
   }
   for (u32 k = 0; k < nsrc; k++) {
     const Src& s = i->src[k];
     if (s.kind == Kind::vgpr) x.s[k] = w.vgpr(s.reg);
     else if (s.kind == Kind::constant) x.s[k] = s.lanes;
     else if (s.type == Ty::mask) spread_mask(w.mask(s.reg), t[k].d(), x.n), x.s[k] = t[k].q;
+    else if (s.type == Ty::pkf32) x.s[k] = fetch(w, i, s, t[k], exec, false);
     else broadcast(scalar32(w, s), t[k].d(), x.n), x.s[k] = t[k].q;
   }
   if (i->dst.kind == Kind::vgpr) {
@@ -515,6 +544,7 @@ const Inst* simple(Wave& w, const Inst* i) {
       x.d = d.q;
       i->lanes(x);
       blend(dst, d.d(), exec, x.n);
+      if (i->dst.type == Ty::pkf32) blend(dst + x.n, d.d() + x.n, exec, x.n);
     }
   } else {
     x.flag = flag;

@@ -38,20 +38,26 @@ void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
     touch_slow(w, at, ((1u << to) - 1) & ~((1u << from) - 1), lane, write, atomic);
   }
 }
-// Aligned whole dwords, all lanes.
+// One aligned dword; the common cases are: untouched in this epoch, or by this wave alone, or read by many.
+inline void touch_dword(Wave& w, u32* wt, u32* rt, u32 at, u32 mine, u32 lane, bool write) {
+  const u32 base = mine & ~0x3fffu;
+  const u32 t = wt[at], r = rt[at];
+  if (__builtin_expect(t >= base && (t ^ mine) >= 1u << 8, 0)) return touch_slow(w, at, 15, lane, write, false);
+  if (write) {
+    if (__builtin_expect(r >= base && (r ^ mine) >= 16, 0)) return touch_slow(w, at, 15, lane, true, false);
+    wt[at] = mine | 15;
+  } else if (r < base) {
+    rt[at] = mine | 15;
+  } else if (r != (mine | 15) && (r & 31) != 31) {
+    touch_slow(w, at, 15, lane, false, false);
+  }
+}
 void touch_dwords(Wave& w, const u32* offset, u64 exec, u32 count, bool write) {
   Group& g = *w.group;
   u32 *wt = g.touches.write.data(), *rt = g.touches.read.data();
-  const u32 epoch = g.epoch, mine = epoch << 14 | w.id << 8;
+  const u32 mine = g.epoch << 14 | w.id << 8;
   each_lane(exec, [&](u32 l) {
-    for (u32 at = offset[l] / 4, end = at + count; at < end; at++) {
-      // Nobody else wrote it in this epoch, and for a write nobody else read it.
-      const bool write_ok = wt[at] < epoch << 14 || (wt[at] ^ mine) < 1u << 8;
-      const bool read_ok = rt[at] < epoch << 14 || (rt[at] ^ mine) < 16;
-      if (!write_ok || !read_ok) touch_slow(w, at, 15, l, write, false);
-      else if (write) wt[at] = mine | 15;
-      else rt[at] = mine | 15;
-    }
+    for (u32 at = offset[l] / 4, end = at + count; at < end; at++) touch_dword(w, wt, rt, at, mine, l, write);
   });
 }
 
@@ -96,6 +102,41 @@ void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointe
   }
 }
 
+// Loads of aligned dwords in one pass over the lanes: data, definedness and race tags together.
+// Returns false if the general way has to be taken.
+template <bool Strict>
+bool load_quickly(Wave& w, u32 reg, u32 offset, const u32* addr, u64 exec, u32 bytes) {
+  Group& g = *w.group;
+  const u32 limit = g.lds_size, n = w.lanes, count = bytes / 4;
+  if (bytes > limit || exec != w.full) return false;
+  u32 at[64];
+  u32 bad = 0;
+  for (u32 base = 0; base < n; base += 32)
+    for (u32 j = 0; j < 32; j++) {
+      at[base + j] = addr[base + j] + offset;
+      bad |= u32(at[base + j] > limit - bytes) | (at[base + j] & 3);
+    }
+  if (bad) return false;
+  const u8 *lds = g.lds, *defined = g.lds_defined;
+  u32* dst = w.vgpr(reg);
+  u32 together = ~0u;
+  for (u32 k = 0; k < count; k++)
+    for (u32 l = 0; l < n; l++) {
+      dst[k * n + l] = load32(lds + at[l] + 4 * k);
+      if constexpr (Strict) together &= load32(defined + at[l] + 4 * k);
+    }
+  if constexpr (Strict) {
+    if (g.waves.size() > 1) touch_dwords(w, at, exec, count, false);
+    for (u32 k = 0; k < count; k++) {
+      if (w.und[reg + k] & exec) set_defined(w, reg + k, exec);
+      if (together != ~0u)
+        for (u32 l = 0; l < n; l++)
+          if (const u32 d = load32(defined + at[l] + 4 * k); ~d) set_undef_bits(w, reg + k, l, ~d);
+    }
+  }
+  return true;
+}
+
 template <bool Strict>
 const Inst* run_ds(Wave& w, const Inst* i) {
   const Mem& m = i->mem;
@@ -115,6 +156,7 @@ const Inst* run_ds(Wave& w, const Inst* i) {
     copy_lanes(addr, w.vgpr(m.addr), w.lanes);
     if (load || store) {
       for (u32 k = 0; k < (two ? 2u : 1u); k++) {
+        if (load && bytes >= 4 && load_quickly<Strict>(w, i->dst.reg + k * count, u32(k ? m.offset1 : m.offset), addr, exec, bytes)) continue;
         lds_place<Strict>(w, addr, u32(k ? m.offset1 : m.offset), exec, bytes, at, store, false);
         if (load) do_load<Strict>(w, row, i->dst.reg + k * count, at, exec);
         else do_store<Strict>(w, row, k ? m.data1 : m.data, at, exec, true);
