@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
+#include "ir/equal.h"
 #include "ir/print.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
@@ -138,8 +140,11 @@ class Verifier {
     bool fresh = false;
     if (is_bound(l.loop)) {
       if (form_ >= Form::kernels) fail("a bound loop is left inside a kernel");
-      fresh = indices_.insert(l.loop).second;
-      if (!fresh) fail(fmt::format("{} is bound twice", to_string(l.loop)));
+      // A stage computed inside work-item loops names the same work-items again, for its own loops.
+      const auto [around, is_new] = indices_.emplace(l.loop, l.end);
+      fresh = is_new;
+      if (!fresh && is_block(l.loop)) fail(fmt::format("{} is bound twice", to_string(l.loop)));
+      if (!fresh && !equal(around->second, l.end)) fail(fmt::format("{} has two extents", to_string(l.loop)));
       if (!is_constant(l.begin, 0)) fail("a bound loop does not start at 0");
       if (is_thread(l.loop) && !as_constant(l.end)) fail("the extent of a thread loop is not a number");
     }
@@ -174,7 +179,7 @@ class Verifier {
   Stmt current_;       // the innermost statement
   std::set<const VarNode*> variables_, divergent_;
   std::set<const TensorNode*> tensors_, stored_, private_;
-  std::set<LoopKind> indices_;  // of the bound loops around
+  std::map<LoopKind, Expr> indices_;  // of the bound loops around, with their extents
   int divergence_ = 0;          // conditions and loops around that work-items may see differently
 };
 

@@ -11,7 +11,8 @@ namespace lathe {
 // How far a function has come. Each form keeps what the earlier ones promise.
 enum class Form : uint8_t {
   looped,      // loops instead of definitions: no reduction is left, and no value is a vector. A bound loop starts at 0,
-               // a thread loop's extent is a number, and no index is bound twice on one path
+               // a thread loop's extent is a number, no work-group index is bound twice on one path, and a work-item
+               // index only with one extent
   kernels,     // kernels instead of a body: no bound loop is left
   vectorized,  // no vectorized loop is left; values may be vectors
   unrolled,    // no unrolled loop is left

@@ -89,7 +89,9 @@ TEST_CASE("bound loops") {
   CHECK(x.found(x.loop(LoopKind::block_x, x.i, x.n, x.loop(LoopKind::thread_x, x.t, 4, x.copy(x.i)))) == "");
   CHECK_THAT(x.found(make_loop(LoopKind::block_x, x.i, 1, 4, x.copy(x.i))), Contains("a bound loop does not start at 0"));
   CHECK_THAT(x.found(x.loop(LoopKind::thread_x, x.t, x.n, x.copy(x.t))), Contains("the extent of a thread loop is not a number"));
-  CHECK_THAT(x.found(x.loop(LoopKind::thread_x, x.t, 4, x.loop(LoopKind::thread_x, x.i, 4, x.copy(x.i)))), Contains("thread_x is bound twice"));
+  CHECK_THAT(x.found(x.loop(LoopKind::block_x, x.t, 4, x.loop(LoopKind::block_x, x.i, 4, x.copy(x.i)))), Contains("block_x is bound twice"));
+  CHECK(x.found(x.loop(LoopKind::thread_x, x.t, 4, x.loop(LoopKind::thread_x, x.i, 4, x.copy(x.i)))) == "");
+  CHECK_THAT(x.found(x.loop(LoopKind::thread_x, x.t, 4, x.loop(LoopKind::thread_x, x.i, 8, x.copy(x.i)))), Contains("thread_x has two extents"));
 }
 
 TEST_CASE("types of bounds and conditions") {
