@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "compiler/passes/passes.h"
-#include "compiler/passes/with_facts.h"
+#include "ir/simplify.h"
 #include "ir/print.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
@@ -28,7 +28,7 @@ struct Access {
   Tensor tensor;
   std::vector<Expr> indices;
   bool write;
-  Facts facts;                       // where it happens
+  std::vector<Expr> known;            // what holds where it happens: loop ranges, branch conditions
   std::vector<const VarNode*> inner;  // loops around it inside the kernel: each work-item runs them by itself
 };
 
@@ -39,55 +39,58 @@ class Barriers {
   Stmt run() {
     if (work_items_ == 1) return kernel_.body;
     std::vector<Access> pending;
-    return place(kernel_.body, kernel_facts(kernel_), {}, pending);
+    Known known;
+    for (int d = 0; d < 3; ++d) known = with(known, kernel_.thread_index[d] >= 0 && kernel_.thread_index[d] < kernel_.block[d]);
+    return place(kernel_.body, known, {}, pending);
   }
 
  private:
   using Loops = std::vector<const VarNode*>;
+  using Known = std::vector<Expr>;
+
+  static Known with(Known known, const Expr& condition) {
+    for (const Expr& c : conjuncts(condition)) known.push_back(c);
+    return known;
+  }
 
   // ---- accesses of a statement, with what is known where each happens
-  void collect(const Expr& e, const Facts& facts, const Loops& loops, std::vector<Access>& out) const {
+  void collect(const Expr& e, const Known& known, const Loops& loops, std::vector<Access>& out) const {
     if (const auto* a = as<ApplyNode>(e); a && a->op == Op::select && has_load(e)) {
-      Facts holds = facts, fails = facts;
-      holds.assume(a->args[0]);
-      fails.assume(!a->args[0]);
-      collect(a->args[0], facts, loops, out);
+      const Known holds = with(known, a->args[0]), fails = with(known, !a->args[0]);
+      collect(a->args[0], known, loops, out);
       collect(a->args[1], holds, loops, out);
       return collect(a->args[2], fails, loops, out);
     }
     if (const auto* load = as<LoadNode>(e); load && is_shared(*load->tensor))
-      out.push_back({Tensor(load->tensor), load->indices, false, facts, loops});
-    for_each_child(e, [&](const Expr& child) { collect(child, facts, loops, out); });
+      out.push_back({Tensor(load->tensor), load->indices, false, known, loops});
+    for_each_child(e, [&](const Expr& child) { collect(child, known, loops, out); });
   }
 
-  void collect(const Stmt& s, const Facts& facts, Loops loops, std::vector<Access>& out) {
+  void collect(const Stmt& s, const Known& known, Loops loops, std::vector<Access>& out) {
     if (const auto* l = as<LoopNode>(s)) {
-      Facts inside = facts;
-      inside.add_range(l->var, l->begin, l->end);
+      const Known inside = with(known, l->begin <= l->var && l->var < l->end);
       loops.push_back(l->var.node());
       return collect(l->body, inside, loops, out);
     }
     if (const auto* b = as<BranchNode>(s)) {
-      Facts holds = facts, fails = facts;
-      holds.assume(b->condition);
-      fails.assume(!b->condition);
-      collect(b->condition, facts, loops, out);
+      const Known holds = with(known, b->condition), fails = with(known, !b->condition);
+      collect(b->condition, known, loops, out);
       collect(b->then_body, holds, loops, out);
       if (b->else_body) collect(b->else_body, fails, loops, out);
       return;
     }
     if (const auto* a = as<AllocNode>(s)) {
       if (a->scope == Scope::shared) shared_.insert(a->tensor.get());
-      return collect(a->body, facts, loops, out);
+      return collect(a->body, known, loops, out);
     }
     if (const auto* store = as<StoreNode>(s)) {
-      for (const Expr& i : store->indices) collect(i, facts, loops, out);
-      collect(store->value, facts, loops, out);
-      if (is_shared(*store->tensor)) out.push_back({store->tensor, store->indices, true, facts, loops});
+      for (const Expr& i : store->indices) collect(i, known, loops, out);
+      collect(store->value, known, loops, out);
+      if (is_shared(*store->tensor)) out.push_back({store->tensor, store->indices, true, known, loops});
       return;
     }
     for_each_child(
-        s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, facts, loops, out); });
+        s, [](const Expr&) {}, [&](const Stmt& child) { collect(child, known, loops, out); });
   }
 
   bool is_shared(const TensorNode& t) const { return shared_.count(&t) != 0; }
@@ -96,17 +99,33 @@ class Barriers {
   bool conflict(const Access& a, const Access& b) const {
     if (a.tensor.get() != b.tensor.get() || !(a.write || b.write)) return false;
     // The second work-item has its own thread indices and its own values of the loops around its access.
-    Facts both = a.facts;
-    both.intersect_renamed(b.facts, renaming(b));
-    for (size_t i = 0; i < a.indices.size(); ++i) both.assume(a.indices[i] == substitute(b.indices[i], renaming(b)));
+    const Substitution& second = renaming(b);
+    Facts both;
+    assume_relevant(both, a.known, a.indices, {});
+    assume_relevant(both, b.known, b.indices, second);
+    for (size_t i = 0; i < a.indices.size(); ++i) both.assume(a.indices[i] == substitute(b.indices[i], second));
     if (both.impossible()) return false;
-    const Expr one = work_item(), other = substitute(one, renaming(b));
+    const Expr one = work_item(), other = substitute(one, second);
     for (const Expr& order : {one < other, one > other}) {
       Facts apart = both;
       apart.assume(order);
       if (!apart.impossible()) return true;
     }
     return false;
+  }
+
+  // Of what is known, the part about the variables of `indices` and the work-item: the rest would only make isl's
+  // question larger. Fewer facts can only mean more barriers.
+  void assume_relevant(Facts& facts, const Known& known, const std::vector<Expr>& indices, const Substitution& renamed) const {
+    std::set<const VarNode*> relevant;
+    for (const Var& t : kernel_.thread_index) relevant.insert(t.node());
+    for (const Expr& e : indices)
+      uses_any(e, [&](const VarNode* v) {
+        relevant.insert(v);
+        return false;
+      });
+    for (const Expr& condition : known)
+      if (!uses_any(condition, [&](const VarNode* v) { return relevant.count(v) == 0; })) facts.assume(substitute(condition, renamed));
   }
 
   // The work-item's number in its group.
@@ -148,15 +167,15 @@ class Barriers {
   }
 
   // Rewrites `s`. `pending`: in, the accesses since the last barrier before it; out, those since the last one in it.
-  Stmt place(const Stmt& s, const Facts& facts, Loops loops, std::vector<Access>& pending) {
+  Stmt place(const Stmt& s, const Known& known, Loops loops, std::vector<Access>& pending) {
     if (const auto* a = as<AllocNode>(s)) {
       if (a->scope == Scope::shared) shared_.insert(a->tensor.get());
-      return make_alloc(a->tensor, a->scope, place(a->body, facts, loops, pending));
+      return make_alloc(a->tensor, a->scope, place(a->body, known, loops, pending));
     }
     if (const auto* block = as<BlockNode>(s)) {
       std::vector<Stmt> stmts;
       for (const Stmt& child : block->stmts) {
-        Stmt placed = place(child, facts, loops, pending);
+        Stmt placed = place(child, known, loops, pending);
         if (barrier_before_) stmts.push_back(make_barrier());
         barrier_before_ = false;
         stmts.push_back(placed);
@@ -164,7 +183,7 @@ class Barriers {
       return make_block(std::move(stmts));
     }
     std::vector<Access> own;
-    collect(s, facts, loops, own);
+    collect(s, known, loops, own);
     if (own.empty()) return s;
     // Before the whole statement, not somewhere inside it: a barrier in a loop would run every time.
     if (conflicts(pending, own)) {
@@ -174,7 +193,7 @@ class Barriers {
     const bool writes = std::any_of(own.begin(), own.end(), [](const Access& a) { return a.write; });
     if (writes && is_uniform(s)) {
       const bool barrier = std::exchange(barrier_before_, false);
-      Stmt placed = place_inside(s, facts, loops, pending);
+      Stmt placed = place_inside(s, known, loops, pending);
       barrier_before_ = barrier;
       return placed;
     }
@@ -184,12 +203,10 @@ class Barriers {
   }
 
   // A loop or a branch that all work-items run alike.
-  Stmt place_inside(const Stmt& s, const Facts& facts, const Loops& loops, std::vector<Access>& pending) {
-    if (const auto* l = as<LoopNode>(s)) return place_loop(*l, facts, loops, pending);
+  Stmt place_inside(const Stmt& s, const Known& known, const Loops& loops, std::vector<Access>& pending) {
+    if (const auto* l = as<LoopNode>(s)) return place_loop(*l, known, loops, pending);
     const auto* b = as<BranchNode>(s);
-    Facts holds = facts, fails = facts;
-    holds.assume(b->condition);
-    fails.assume(!b->condition);
+    const Known holds = with(known, b->condition), fails = with(known, !b->condition);
     std::vector<Access> in_then = pending, in_else = pending;
     Stmt then_body = own_block(b->then_body, holds, loops, in_then), else_body;
     if (b->else_body) else_body = own_block(b->else_body, fails, loops, in_else);
@@ -208,16 +225,15 @@ class Barriers {
   }
 
   // A statement that is not a block still needs a place for a barrier before it.
-  Stmt own_block(const Stmt& s, const Facts& facts, const Loops& loops, std::vector<Access>& pending) {
-    Stmt placed = place(s, facts, loops, pending);
+  Stmt own_block(const Stmt& s, const Known& known, const Loops& loops, std::vector<Access>& pending) {
+    Stmt placed = place(s, known, loops, pending);
     const bool barrier = barrier_before_;
     barrier_before_ = false;
     return barrier ? make_block({make_barrier(), placed}) : placed;
   }
 
-  Stmt place_loop(const LoopNode& l, const Facts& facts, Loops loops, std::vector<Access>& pending) {
-    Facts inside = facts;
-    inside.add_range(l.var, l.begin, l.end);
+  Stmt place_loop(const LoopNode& l, const Known& known, Loops loops, std::vector<Access>& pending) {
+    const Known inside = with(known, l.begin <= l.var && l.var < l.end);
     loops.push_back(l.var.node());
     // First as if it ran once, to learn what is pending at its end; then with that at its beginning as well.
     std::vector<Access> at_end = pending;
@@ -227,12 +243,16 @@ class Barriers {
     Stmt body = own_block(l.body, inside, loops, at_start);
     // A barrier at the head of the body serves every iteration; what ran before the loop is then settled too. A loop
     // that may not run at all leaves what was pending before it.
-    if (!inside_always_runs(l, facts)) at_start.insert(at_start.end(), pending.begin(), pending.end());
+    if (!always_runs(l, known)) at_start.insert(at_start.end(), pending.begin(), pending.end());
     pending = std::move(at_start);
     return make_loop(l.loop, l.var, l.begin, l.end, body);
   }
 
-  static bool inside_always_runs(const LoopNode& l, const Facts& facts) { return facts.prove(l.begin < l.end); }
+  bool always_runs(const LoopNode& l, const Known& known) const {
+    Facts facts;
+    assume_relevant(facts, known, {l.begin, l.end}, {});
+    return facts.prove(l.begin < l.end);
+  }
 
   const Kernel& kernel_;
   int64_t work_items_;

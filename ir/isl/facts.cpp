@@ -444,24 +444,6 @@ void Facts::assume(const Expr& condition) {
   }
 }
 
-void Facts::intersect_renamed(const Facts& other, const Substitution& renaming) {
-  Context& c = state_->c();
-  isl_set* set = isl_set_copy(other.state_->set);
-  for (unsigned i = 0; i < static_cast<unsigned>(isl_set_dim(set, isl_dim_param)); ++i) {
-    isl_id* id = isl_set_get_dim_id(set, isl_dim_param, i);
-    const auto* node = static_cast<const VarNode*>(isl_id_get_user(id));
-    isl_id_free(id);
-    Expr renamed;
-    if (auto found = renaming.find(node); found != renaming.end()) renamed = found->second;
-    if (auto term = c.opaque_terms.find(node); term != c.opaque_terms.end()) {
-      const Expr changed = substitute(term->second, renaming);
-      if (!changed.same_as(term->second)) renamed = opaque_variable(c, changed);
-    }
-    if (renamed.defined()) set = isl_set_set_dim_id(set, isl_dim_param, i, c.id_of(Var(as<VarNode>(renamed))));
-  }
-  state_->set = isl_set_intersect(state_->set, set);
-}
-
 void Facts::add_range(const Var& v, const Expr& begin, const Expr& end) {
   assume(begin <= v);
   assume(v < end);

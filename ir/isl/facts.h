@@ -29,9 +29,6 @@ class Facts {
   void add_range(const Var& v, const Expr& begin, const Expr& end);
   void assume(const Expr& condition);
 
-  // What `other` knows, said of other variables: each variable that `renaming` maps becomes the one it maps to.
-  void intersect_renamed(const Facts& other, const Substitution& renaming);
-
   bool prove(const Expr& condition) const;   // true at every point
   bool refute(const Expr& condition) const;  // false at every point
   bool impossible() const;                   // there is no point
