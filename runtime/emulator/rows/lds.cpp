@@ -38,6 +38,23 @@ void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
     touch_slow(w, at, ((1u << to) - 1) & ~((1u << from) - 1), lane, write, atomic);
   }
 }
+// Adds the instruction's offset to the lanes' addresses; LDS addresses wrap at 32 bits.
+struct Extent { u32 highest, low_bits, rows_differ; };
+Extent add_offset(const u32* __restrict addr, u32 offset, u32* __restrict at, u32 n) {
+  u32 highest = 0, low = 0, differ = 0;
+  for (u32 base = 0; base < n; base += 32) {
+    for (u32 j = 0; j < 32; j++) {
+      const u32 x = addr[base + j] + offset;
+      at[base + j] = x;
+      highest = highest > x ? highest : x;
+      low |= x;
+    }
+  }
+  for (u32 l = 16; l < n; l += 16)
+    for (u32 j = 0; j < 16; j++) differ |= at[l + j] ^ at[j];
+  return {highest, low, differ};
+}
+
 // One aligned dword; the common cases are: untouched in this epoch, or by this wave alone, or read by many.
 inline void touch_dword(Wave& w, u32* wt, u32* rt, u32 at, u32 mine, u32 lane, bool write) {
   const u32 base = mine & ~0x3fffu;
@@ -71,21 +88,18 @@ void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointe
   Group& g = *w.group;
   const u32 limit = g.lds_size, n = w.lanes;
   u32 at[64];
-  u32 low_bits = 0;
-  for (u32 base = 0; base < n; base += 32)
-    for (u32 j = 0; j < 32; j++) at[base + j] = addr[base + j] + offset;
+  const Extent e = add_offset(addr, offset, at, n);
+  u32 low_bits = e.low_bits;
   if (bytes > limit) outside(u32(__builtin_ctzll(exec)), at[__builtin_ctzll(exec)], bytes, limit, write);
   if (exec == w.full) {
-    u32 bad = 0;
-    for (u32 base = 0; base < n; base += 32)
-      for (u32 j = 0; j < 32; j++) bad |= at[base + j] > limit - bytes, low_bits |= at[base + j];
-    if (bad)
+    if (e.highest > limit - bytes)
       for (u32 l = 0; l < n; l++)
         if (at[l] > limit - bytes) outside(l, at[l], bytes, limit, write);
     for (u32 l = 0; l < n; l++) out.p[l] = g.lds + at[l];
     if constexpr (Strict)
       for (u32 l = 0; l < n; l++) out.defined[l] = g.lds_defined + at[l];
   } else {
+    low_bits = 0;
     each_lane(exec, [&](u32 l) {
       if (at[l] > limit - bytes) outside(l, at[l], bytes, limit, write);
       low_bits |= at[l];
@@ -110,23 +124,31 @@ bool load_quickly(Wave& w, u32 reg, u32 offset, const u32* addr, u64 exec, u32 b
   const u32 limit = g.lds_size, n = w.lanes, count = bytes / 4;
   if (bytes > limit || exec != w.full) return false;
   u32 at[64];
-  u32 bad = 0;
-  for (u32 base = 0; base < n; base += 32)
-    for (u32 j = 0; j < 32; j++) {
-      at[base + j] = addr[base + j] + offset;
-      bad |= u32(at[base + j] > limit - bytes) | (at[base + j] & 3);
-    }
-  if (bad) return false;
+  const Extent e = add_offset(addr, offset, at, n);
+  if (e.highest > limit - bytes || (e.low_bits & 3)) return false;
   const u8 *lds = g.lds, *defined = g.lds_defined;
   u32* dst = w.vgpr(reg);
+  // Tiles are often read row by row: all rows of 16 lanes the same addresses. Then one row does for all.
+  const u32 lanes = e.rows_differ ? n : 16;
   u32 together = ~0u;
-  for (u32 k = 0; k < count; k++)
-    for (u32 l = 0; l < n; l++) {
+  for (u32 k = 0; k < count; k++) {
+    for (u32 l = 0; l < lanes; l++) {
       dst[k * n + l] = load32(lds + at[l] + 4 * k);
       if constexpr (Strict) together &= load32(defined + at[l] + 4 * k);
     }
+    for (u32 l = lanes; l < n; l += 16) std::memcpy(dst + k * n + l, dst + k * n, 64);
+  }
   if constexpr (Strict) {
-    if (g.waves.size() > 1) touch_dwords(w, at, exec, count, false);
+    if (g.waves.size() > 1) {
+      u32 *wt = g.touches.write.data(), *rt = g.touches.read.data();
+      const u32 mine = g.epoch << 14 | w.id << 8;
+      u32 last = ~0u;
+      for (u32 l = 0; l < lanes; l++) {
+        if (at[l] == last) continue;
+        last = at[l];
+        for (u32 d = last / 4, end = d + count; d < end; d++) touch_dword(w, wt, rt, d, mine, l, false);
+      }
+    }
     for (u32 k = 0; k < count; k++) {
       if (w.und[reg + k] & exec) set_defined(w, reg + k, exec);
       if (together != ~0u)
@@ -152,8 +174,10 @@ const Inst* run_ds(Wave& w, const Inst* i) {
     if (exec) require_defined(w, m.addr, 1, exec, "an LDS address");
   }
   if (exec) {
-    u32 addr[64];
-    copy_lanes(addr, w.vgpr(m.addr), w.lanes);
+    // A two-part load may overwrite its own address register with the first part.
+    u32 copy[64];
+    const u32* addr = w.vgpr(m.addr);
+    if (load && two && m.addr - i->dst.reg < 2 * count) copy_lanes(copy, addr, w.lanes), addr = copy;
     if (load || store) {
       for (u32 k = 0; k < (two ? 2u : 1u); k++) {
         if (load && bytes >= 4 && load_quickly<Strict>(w, i->dst.reg + k * count, u32(k ? m.offset1 : m.offset), addr, exec, bytes)) continue;
