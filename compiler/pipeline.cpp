@@ -19,6 +19,7 @@ constexpr Pass passes[] = {
     {"partition_tails", "run the bulk unguarded, predicate the tail", partition_tails, Form::looped},
     // From here on there are kernels: no loop over work-groups or work-items is left.
     {"split_kernels", "one kernel per root stage, bound loops become indices", split_kernels, Form::kernels},
+    {"place_storage", "LDS is allocated once for the whole kernel", place_storage, Form::kernels},
     {"insert_barriers", "order LDS accesses of different work-items", insert_barriers, Form::kernels},
     {"vectorize_loops", "vectorized loops become vectors", vectorize_loops, Form::vectorized},
     {"unroll_loops", "unrolled loops become their iterations", unroll_loops, Form::unrolled},

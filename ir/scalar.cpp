@@ -119,7 +119,10 @@ Scalar apply_real(Op op, DType type, std::span<const Scalar> x) {
     case Op::fma: return rounded(fma_of(a, b, x[2].real, type));
     case Op::abs: return rounded(std::fabs(a));
     case Op::sqrt: return rounded(std::sqrt(a));
-    case Op::rsqrt: return rounded(1.0 / std::sqrt(a));
+    case Op::rsqrt: {  // 1 / sqrt, two rounded operations, in f32 or wider
+      const DType wide = type.bits < 32 ? f32 : type;
+      return rounded(round_real(1.0 / round_real(std::sqrt(a), wide).real, wide).real);
+    }
     case Op::floor: return rounded(std::floor(a));
     case Op::ceil: return rounded(std::ceil(a));
     case Op::round: return rounded(std::nearbyint(a));

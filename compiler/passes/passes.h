@@ -12,6 +12,7 @@ void build_loops(Lowering& l);
 void guard_tails(Lowering& l);
 void partition_tails(Lowering& l);
 void split_kernels(Lowering& l);
+void place_storage(Lowering& l);
 void insert_barriers(Lowering& l);
 void vectorize_loops(Lowering& l);
 void unroll_loops(Lowering& l);
