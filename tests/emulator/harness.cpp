@@ -11,6 +11,19 @@
 #include <stdexcept>
 
 namespace emu_test {
+
+const std::vector<std::string> targets = [] {
+  const char* s = std::getenv("LATHE_EMULATOR_TEST_TARGETS");
+  const std::string list = s ? s : "gfx906,gfx942,gfx1100";
+  std::vector<std::string> v;
+  for (size_t from = 0; from < list.size();) {
+    const size_t to = std::min(list.find(',', from), list.size());
+    v.push_back(list.substr(from, to - from));
+    from = to + 1;
+  }
+  return v;
+}();
+
 namespace {
 
 std::string cache_dir() {

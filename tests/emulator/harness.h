@@ -22,7 +22,8 @@ const char* lathe_emulator_cpu_level();
 
 namespace emu_test {
 
-inline const std::vector<std::string> targets = {"gfx906", "gfx942", "gfx1100"};
+// gfx906, gfx942 and gfx1100, or what LATHE_EMULATOR_TEST_TARGETS lists (comma-separated).
+extern const std::vector<std::string> targets;
 
 // Code objects are kept by the hash of what made them, so a second run compiles nothing.
 std::string compile_opencl(const std::string& file, const std::string& arch, const std::string& flags);

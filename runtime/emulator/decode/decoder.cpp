@@ -352,6 +352,12 @@ void Decoder::valu(Inst& i, const Fields& f) {
       if ((row.flags & acc) && k == sig.n - 1u && is_16bit(t)) s.sel = opsel >> 3 & 1;
     }
   }
+  if (row.flags & truth_table) {  // table bits [7:6] in omod, [5:3] in abs, [2:0] in neg
+    for (u32 k = 0; k < 3; k++) i.src[k].neg = i.src[k].abs = 0;
+    i.src[3].kind = Kind::constant, i.src[3].type = Ty::b32;
+    i.src[3].lanes = program.constant32(f.bits(59, 2) << 6 | f.bits(8, 3) << 3 | f.bits(61, 3));
+    i.omod = 0;
+  }
   if (f.dpp) {
     i.dpp.on = true;
     const u32 x = f.extra;

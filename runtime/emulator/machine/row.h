@@ -52,6 +52,7 @@ enum RowFlag : u16 {
   mods_mix = 2048,// op_sel_hi chooses f16 or f32 per operand
   d_hi = 4096,    // writes the high half (v_fma_mixhi)
   agpr_src = 8192, agpr_dst = 16384,  // v_accvgpr_read, _write, _mov
+  truth_table = 32768,                // v_bitop3: the modifiers' bits are a table, given as the last source
 };
 
 enum class MemOp : u8 {

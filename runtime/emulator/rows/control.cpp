@@ -74,12 +74,24 @@ const Inst* barrier(Wave& w, const Inst* i) {
   if (w.group->waves.size() == 1) return i + 1;
   if constexpr (Strict) {
     for (const Event& e : w.events)
-      if (e.lds_write)
+      if (e.lds_write && w.group->isa->encoding != Encoding::gfx12)
         raise(FaultKind::pending_register, fmt::format("s_barrier while an LDS write is still in flight: no wait on lgkmcnt since the write at pc 0x{:x}", e.inst->pc));
   }
   w.state = Wave::State::barrier;
   w.resume = i + 1;
   return nullptr;
+}
+// gfx12: the signal is where a wave says that its writes are done.
+const Inst* barrier_signal(Wave& w, const Inst* i) {
+  if (w.group->waves.size() > 1)
+    for (const Event& e : w.events)
+      if (e.lds_write) raise(FaultKind::pending_register, fmt::format("s_barrier_signal while an LDS write is still in flight: no wait on dscnt since the write at pc 0x{:x}", e.inst->pc));
+  return i + 1;
+}
+const Inst* halted(Wave&, const Inst*) { raise(FaultKind::unsupported, "s_sethalt: the kernel stopped itself (a trap)"); }
+const Inst* sendmsg_rtn(Wave& w, const Inst* i) {
+  w.s[i->dst.reg] = 0, w.s_und[i->dst.reg] = 0;  // the doorbell id of a trap's report
+  return i + 1;
 }
 const Inst* nothing(Wave&, const Inst* i) { return i + 1; }
 
@@ -224,7 +236,8 @@ constexpr Row rows[] = {
   control("S_SETPC_B64", setpc<false>, setpc<true>, Class::branch, one64), control("S_SWAPPC_B64", swappc<false>, swappc<true>, Class::branch, one_to64),
   control("S_GETPC_B64", getpc, getpc, Class::salu, to64), control("S_CALL_B64", call, call, Class::branch, to64),
   ctl("S_ENDPGM", endpgm, Class::branch), control("S_BARRIER", barrier<false>, barrier<true>, Class::wait),
-  control("S_BARRIER_WAIT", barrier<false>, barrier<true>, Class::wait), ctl("S_BARRIER_SIGNAL_IMM", nothing, Class::wait), ctl("S_BARRIER_SIGNAL", nothing, Class::wait),
+  control("S_BARRIER_WAIT", barrier<false>, barrier<true>, Class::wait), control("S_BARRIER_SIGNAL_IMM", nothing, barrier_signal, Class::wait), control("S_BARRIER_SIGNAL", nothing, barrier_signal, Class::wait),
+  ctl("S_SETHALT", halted), control("S_SENDMSG_RTN_B32", sendmsg_rtn, sendmsg_rtn, Class::salu, to32),
 
   ctl("S_WAITCNT", waitcnt, Class::wait), ctl("S_WAITCNT_VSCNT", wait_one<Counter::store>, Class::wait), ctl("S_WAITCNT_VMCNT", wait_one<Counter::load>, Class::wait),
   ctl("S_WAITCNT_LGKMCNT", wait_one<Counter::ds>, Class::wait), ctl("S_WAITCNT_EXPCNT", nothing, Class::wait), ctl("S_WAITCNT_DEPCTR", nothing, Class::wait),

@@ -1,6 +1,7 @@
 // Scalar arithmetic: SOP1, SOP2, SOPC, SOPK. Names and SCC rules as in AMD's ISA documents
 // (Vega, CDNA3, RDNA3: chapter "Instructions", SOP2 ... SOPC).
 #include "machine/salu.h"
+#include "rows/float_math.h"
 #include "rows/tables.h"
 
 namespace lathe::emu::LATHE_LEVEL {
@@ -151,6 +152,13 @@ constexpr Row rows[] = {
   salu("S_FLOOR_F32", [](f32 a) -> f32 { return __builtin_floorf(a); }),
   salu("S_TRUNC_F32", [](f32 a) -> f32 { return __builtin_truncf(a); }),
   salu("S_RNDNE_F32", [](f32 a) -> f32 { return __builtin_rintf(a); }),
+  salu("S_CVT_I32_F32", [](f32 a) -> i32 { return to_i32(a); }),
+  salu("S_CVT_U32_F32", [](f32 a) -> u32 { return to_u32(a); }),
+  salu("S_CVT_F32_F16", [](u32 a) -> f32 { return to_f32(f16{u16(a)}); }),
+  salu("S_CVT_F16_F32", [](f32 a) -> u32 { return to_f16(a).bits; }),
+  salu("S_MIN_F32", [](f32 a, f32 b) -> f32 { return isa_min(a, b); }), salu("S_MAX_F32", [](f32 a, f32 b) -> f32 { return isa_max(a, b); }),
+  salu("S_MIN_NUM_F32", [](f32 a, f32 b) -> f32 { return isa_min(a, b); }), salu("S_MAX_NUM_F32", [](f32 a, f32 b) -> f32 { return isa_max(a, b); }),
+  salu("S_MINIMUM_F32", [](f32 a, f32 b) -> f32 { return isa_minimum(a, b); }), salu("S_MAXIMUM_F32", [](f32 a, f32 b) -> f32 { return isa_maximum(a, b); }),
   salu("S_CVT_F32_I32", [](i32 a) -> f32 { return f32(a); }),
   salu("S_CVT_F32_U32", [](u32 a) -> f32 { return f32(a); }),
   FCOMPARE("LT", a < b), FCOMPARE("EQ", a == b), FCOMPARE("LE", a <= b), FCOMPARE("GT", a > b), FCOMPARE("GE", a >= b),

@@ -49,6 +49,14 @@ u32 sat_add(u32 a, u32 b) { const u32 r = a + b; return r < a ? ~0u : r; }
 u32 sat_sub(u32 a, u32 b) { return a < b ? 0 : a - b; }
 i32 clip(i64 x) { return x > 0x7fffffff ? 0x7fffffff : x < -i64(0x80000000) ? i32(0x80000000u) : i32(x); }
 
+// Bit (a, b, c) of the table, a being the high index bit (CDNA4 ISA, V_BITOP3_B32).
+u32 bitop3(u32 a, u32 b, u32 c, u32 t) {
+  u32 r = 0;
+  for (u32 k = 0; k < 8; k++)
+    if (t >> k & 1) r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
+  return r;
+}
+
 // clang-format off
 constexpr Row rows[] = {
   valu("V_MOV_B32", [](u32 a) -> u32 { return a; }).undefined(same, 1),
@@ -131,6 +139,15 @@ constexpr Row rows[] = {
   valu("V_ALIGNBIT_B32",  [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (c & 31)); }).undefined(same, 3),
   valu("V_ALIGNBYTE_B32", [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (8 * (c & 3))); }).undefined(same, 3),
   valu("V_PERM_B32", [](u32 a, u32 b, u32 c) -> u32 { return perm(a, b, c); }).undefined(same, 3),
+  valu("V_BITOP3_B32", [](u32 a, u32 b, u32 c, u32 t) -> u32 { return bitop3(a, b, c, t); }).with(truth_table).undefined(bit_xor),
+  // gfx12's and gfx1250's own names
+  valu("V_MAD_CO_U64_U32", [](u32 a, u32 b, u64 c) -> Out2<u64> { const u64 p = u64(a) * b, r = p + c; return {r, r < p}; }).undefined(carry),
+  valu("V_MAD_CO_I64_I32", [](i32 a, i32 b, u64 c) -> Out2<u64> { const i64 p = i64(a) * b; const u64 r = u64(p) + c; return {r, (__int128(p) + i64(c)) != i64(r)}; }).undefined(carry),
+  valu("V_MAD_U32", [](u32 a, u32 b, u32 c) -> u32 { return a * b + c; }).undefined(carry),
+  valu("V_ADD_U64", [](u64 a, u64 b) -> u64 { return a + b; }).undefined(carry), valu("V_SUB_U64", [](u64 a, u64 b) -> u64 { return a - b; }).undefined(carry),
+  valu("V_MUL_U64", [](u64 a, u64 b) -> u64 { return a * b; }).undefined(carry),
+  valu("V_MIN_I64", [](i64 a, i64 b) -> i64 { return min2(a, b); }), valu("V_MAX_I64", [](i64 a, i64 b) -> i64 { return max2(a, b); }),
+  valu("V_MIN_U64", [](u64 a, u64 b) -> u64 { return min2(a, b); }), valu("V_MAX_U64", [](u64 a, u64 b) -> u64 { return max2(a, b); }),
   valu("V_BCNT_U32_B32", [](u32 a, u32 b) -> u32 { return u32(std::popcount(a)) + b; }),
   valu("V_FFBH_U32", [](u32 a) -> u32 { return a ? u32(__builtin_clz(a)) : ~0u; }),
   valu("V_FFBL_B32", [](u32 a) -> u32 { return a ? u32(__builtin_ctz(a)) : ~0u; }),
