@@ -44,6 +44,10 @@ class Call {
       }
     for (size_t i = 0; i < arrays_.size(); ++i)
       for (size_t axis = 0; axis < arrays_[i]->shape().size(); ++axis) check_extent(i, axis);
+    for (size_t i = 0; i < arrays_.size(); ++i)
+      if (function_.arguments[i].is_output)
+        for (size_t j = 0; j < arrays_.size(); ++j)
+          if (j != i) check_apart(i, j);
   }
 
   void check_promises() const {
@@ -128,6 +132,16 @@ class Call {
     for (const ArgumentData& argument : function_.arguments) names += (names.empty() ? "" : ", ") + argument.name;
     throw Error(where(), fmt::format("expected {} array{} ({}), got {}", function_.arguments.size(),
                                      function_.arguments.size() == 1 ? "" : "s", names, arrays_.size()));
+  }
+
+  // Kernels are compiled on the promise that what they write is nothing else that they were given.
+  void check_apart(size_t output, size_t other) const {
+    const Array &a = *arrays_[output], &b = *arrays_[other];
+    const auto begin_a = reinterpret_cast<uintptr_t>(a.data()), begin_b = reinterpret_cast<uintptr_t>(b.data());
+    const auto end_a = begin_a + static_cast<uintptr_t>(a.byte_size()), end_b = begin_b + static_cast<uintptr_t>(b.byte_size());
+    if (begin_a == end_a || begin_b == end_b || end_a <= begin_b || end_b <= begin_a) return;
+    throw Error(where(output), fmt::format("the output shares memory with argument \"{}\"", function_.arguments[other].name),
+                "give the output an array of its own");
   }
 
   // All but extents.

@@ -96,6 +96,17 @@ TEST_CASE_METHOD(Fixture, "wrong arrays are refused with function, argument, exp
   CHECK(control.launches.size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "an output that shares memory with another argument is refused") {
+  const Function add = load(package);
+  const Array a = ramp(8), b = ramp(8);
+  CHECK(error_message([&] { add(a, b, a); }).find("argument \"C\": the output shares memory with argument \"A\"") != std::string::npos);
+  const Array whole = ramp(12);
+  CHECK(error_message([&] { add(whole.slice(0, 4, 12), b, whole.slice(0, 0, 8)); }).find("shares memory") != std::string::npos);
+  CHECK(control.launches.empty());
+  add(whole.slice(0, 6, 12), ramp(6), whole.slice(0, 0, 6));  // neighbours do not overlap
+  CHECK(control.launches.size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "extents that are expressions or constants are checked, not bound") {
   PackageData changed = package;
   auto& arguments = changed.functions[0].arguments;
@@ -137,15 +148,15 @@ TEST_CASE_METHOD(Fixture, "a grid that the device cannot take is refused, never 
   auto& grid = changed.functions[0].launches[0].grid;
   grid[1] = ShapeExpr::constant(2097153);
   const Array four = ramp(4);
-  CHECK(error_message([&] { load(changed)(four, four, four); }) ==
+  CHECK(error_message([&] { load(changed)(four, ramp(4), ramp(4)); }) ==
         "function \"add\": kernel \"vector_add\" needs 2097153 work-groups of 1 along y, hip:0 takes 65536 (hint: call it "
         "on parts of the arrays, or bind another axis there)");
   grid[1] = ShapeExpr::constant(1);
   grid[0] = ShapeExpr::constant(int64_t{1} << 26);  // 64 threads each: 2^32 work-items
-  CHECK(error_message([&] { load(changed)(four, four, four); }).find(
+  CHECK(error_message([&] { load(changed)(four, ramp(4), ramp(4)); }).find(
             "needs 67108864 work-groups of 64 along x, hip:0 takes 67108863") != std::string::npos);
   grid[0] = op(ShapeOp::sub, ShapeExpr::symbol(0), ShapeExpr::constant(9));
-  CHECK(error_message([&] { load(changed)(four, four, four); }) ==
+  CHECK(error_message([&] { load(changed)(four, ramp(4), ramp(4)); }) ==
         "function \"add\": kernel \"vector_add\": grid.x = n - 9 is -5 for n = 4");
   CHECK(control.launches.empty());
 }
@@ -176,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "a workspace larger than any memory is refused") {
   PackageData changed = package;
   changed.functions[1].workspaces[0].shape.push_back(ShapeExpr::constant(int64_t{1} << 60));
   const Array four = ramp(4);
-  CHECK(error_message([&] { load(changed, "add_twice")(four, four, four); }) ==
+  CHECK(error_message([&] { load(changed, "add_twice")(four, ramp(4), ramp(4)); }) ==
         "function \"add_twice\", workspace \"sum\": shape [4, 1152921504606846976] is larger than any memory for n = 4");
   CHECK(control.launches.empty());
 }
