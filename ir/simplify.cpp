@@ -9,10 +9,15 @@
 namespace lathe {
 namespace {
 
+// Index arithmetic wraps, as the evaluator's does; signed overflow would be undefined here.
+int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t mul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0); }  // b > 0
+
 void add_term(LinearForm& form, const Expr& term, int64_t coefficient) {
   for (auto& t : form.terms)
     if (t.term.same_as(term) || equal(t.term, term)) {
-      t.coefficient += coefficient;
+      t.coefficient = add(t.coefficient, coefficient);
       return;
     }
   form.terms.push_back({term, coefficient});
@@ -20,7 +25,7 @@ void add_term(LinearForm& form, const Expr& term, int64_t coefficient) {
 
 void collect(LinearForm& form, const Expr& e, int64_t factor) {
   if (const int64_t* c = as_constant(e)) {
-    form.constant += *c * factor;
+    form.constant = add(form.constant, mul(*c, factor));
     return;
   }
   if (const auto* a = as<ApplyNode>(e)) {
@@ -30,10 +35,10 @@ void collect(LinearForm& form, const Expr& e, int64_t factor) {
         return collect(form, a->args[1], factor);
       case Op::sub:
         collect(form, a->args[0], factor);
-        return collect(form, a->args[1], -factor);
-      case Op::neg: return collect(form, a->args[0], -factor);
+        return collect(form, a->args[1], mul(factor, -1));
+      case Op::neg: return collect(form, a->args[0], mul(factor, -1));
       case Op::mul:
-        if (const int64_t* c = as_constant(a->args[1])) return collect(form, a->args[0], factor * *c);
+        if (const int64_t* c = as_constant(a->args[1])) return collect(form, a->args[0], mul(factor, *c));
         // (a + b) * x with x no constant stays a product, but of simplified parts.
         break;
       default: break;  // a term of its own
@@ -88,7 +93,8 @@ class Simplifier {
       return a.op == Op::mod ? rest : run(to_expr(out, i64) + rest);
     }
     std::vector<int64_t> candidates = {*c};
-    for (const auto& t : x.terms) candidates.push_back(std::gcd(t.coefficient, *c));
+    for (const auto& t : x.terms)
+      if (t.coefficient != INT64_MIN) candidates.push_back(std::gcd(t.coefficient, *c));
     std::sort(candidates.rbegin(), candidates.rend());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
     for (int64_t g : candidates) {
@@ -98,7 +104,7 @@ class Simplifier {
         (t.coefficient % g == 0 ? quotient : rest).terms.push_back(t);
       for (auto& t : quotient.terms) t.coefficient /= g;
       // The constant's floor multiple of g goes along, the remainder stays.
-      const int64_t whole = x.constant >= 0 ? x.constant / g : -((-x.constant + g - 1) / g);
+      const int64_t whole = floor_div(x.constant, g);
       quotient.constant = whole;
       rest.constant = x.constant - whole * g;
       if (quotient.terms.empty() && whole == 0 && g != *c) continue;
@@ -126,7 +132,7 @@ LinearForm linear_form(const Expr& e) {
 Expr to_expr(const LinearForm& form, DType type) {
   Expr result;
   for (const auto& t : form.terms) {
-    const bool subtract = t.coefficient < 0 && result.defined();
+    const bool subtract = t.coefficient < 0 && t.coefficient != INT64_MIN && result.defined();
     const Expr part = t.term * constant(type, subtract ? -t.coefficient : t.coefficient);
     result = !result.defined() ? part : subtract ? result - part : result + part;
   }

@@ -213,14 +213,21 @@ isl_set* project_onto(Context& c, isl_set* set, const Facts::IsOuter& is_outer) 
   return set;
 }
 
+// Infinite, undefined and larger values have no int64_t.
+std::optional<int64_t> to_int(isl_val* v) {
+  std::optional<int64_t> result;
+  if (v && isl_val_is_int(v) == isl_bool_true && isl_val_cmp_si(v, INT64_MAX) <= 0 && isl_val_cmp_si(v, INT64_MIN) >= 0)
+    result = isl_val_get_num_si(v);
+  isl_val_free(v);
+  return result;
+}
+
 // isl's expressions back into ours; null when one has no counterpart.
 Expr from_ast(Context& c, isl_ast_expr* e) {
   switch (isl_ast_expr_get_type(e)) {
     case isl_ast_expr_int: {
-      isl_val* v = isl_ast_expr_get_val(e);
-      const Expr result = constant(i64, static_cast<int64_t>(isl_val_get_num_si(v)));
-      isl_val_free(v);
-      return result;
+      const auto value = to_int(isl_ast_expr_get_val(e));
+      return value ? constant(i64, *value) : Expr();
     }
     case isl_ast_expr_id: {
       isl_id* id = isl_ast_expr_get_id(e);
@@ -287,12 +294,6 @@ Expr expr_of(Context& c, isl_pw_aff* value, isl_set* facts) {
   return result;
 }
 
-std::optional<int64_t> to_int(isl_val* v) {
-  std::optional<int64_t> result;
-  if (v && isl_val_is_int(v) == isl_bool_true && isl_val_n_abs_num_chunks(v, 8) <= 1) result = isl_val_get_num_si(v);
-  isl_val_free(v);
-  return result;
-}
 
 // ---- the quick path: one quasi-affine comparison is one isl constraint, several times cheaper to make than a set of
 // piecewise expressions.
