@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "runtime/base/error.h"
+#include "runtime/base/msgpack.h"
 
 namespace lathe::emu {
 namespace {
@@ -53,41 +55,67 @@ void check_target(const ElfHeader& h, const Isa& isa, CodeObject& out) {
   if (!fits(isa, name) || !features) throw WrongTarget(fmt::format("code object is for {}, the device is {}", out.file_target, target_id(isa)));
 }
 
-void read_metadata(const nlohmann::json& root, CodeObject& object, std::map<std::string, Kernel*>& by_symbol) {
-  if (!root.is_object() || !root.contains("amdhsa.kernels") || !root["amdhsa.kernels"].is_array()) throw BadImage("metadata has no list amdhsa.kernels");
-  for (const auto& k : root["amdhsa.kernels"]) {
-    if (!k.is_object() || !k.contains(".symbol") || !k[".symbol"].is_string() || !k.contains(".name") || !k[".name"].is_string()) throw BadImage("metadata of a kernel lacks .name or .symbol");
-    const std::string symbol = k[".symbol"];
-    const auto it = by_symbol.find(symbol);
-    if (it == by_symbol.end()) throw BadImage(fmt::format("metadata names kernel descriptor {}, which the symbol table lacks", symbol));
-    Kernel& kernel = *it->second;
-    kernel.name = k[".name"];
-    auto number = [&](const nlohmann::json& j, const char* key, u64 otherwise) -> u64 {
-      if (!j.contains(key)) return otherwise;
-      if (!j[key].is_number_unsigned() && !j[key].is_number_integer()) throw BadImage(fmt::format("metadata of {}: {} is no number", kernel.name, key));
-      return j[key].get<u64>();
-    };
-    kernel.max_flat_workgroup_size = u32(number(k, ".max_flat_workgroup_size", 1024));
-    kernel.dynamic_stack = k.contains(".uses_dynamic_stack") && k[".uses_dynamic_stack"].is_boolean() && k[".uses_dynamic_stack"].get<bool>();
-    kernel.kernarg_bytes = std::max(kernel.kernarg_bytes, u32(number(k, ".kernarg_segment_size", 0)));
-    if (kernel.kernarg_bytes > (1u << 20)) throw BadImage(fmt::format("metadata of {}: kernarg segment of {} bytes", kernel.name, kernel.kernarg_bytes));
-    if (k.contains(".reqd_workgroup_size") && k[".reqd_workgroup_size"].is_array() && k[".reqd_workgroup_size"].size() == 3)
-      for (u32 d = 0; d < 3; d++)
-        if (k[".reqd_workgroup_size"][d].is_number()) kernel.reqd_size[d] = k[".reqd_workgroup_size"][d].get<u32>();
-    if (k.contains(".args")) {
-      if (!k[".args"].is_array()) throw BadImage(fmt::format("metadata of {}: .args is no list", kernel.name));
-      for (const auto& a : k[".args"]) {
-        if (!a.is_object() || !a.contains(".value_kind") || !a[".value_kind"].is_string()) throw BadImage(fmt::format("metadata of {}: an argument lacks .value_kind", kernel.name));
-        KernelArg arg;
-        arg.value_kind = a[".value_kind"];
-        if (a.contains(".name") && a[".name"].is_string()) arg.name = a[".name"];
-        arg.offset = u32(number(a, ".offset", 0)), arg.size = u32(number(a, ".size", 0));
-        if (u64(arg.offset) + arg.size > kernel.kernarg_bytes) throw BadImage(fmt::format("metadata of {}: an argument ends at byte {} of a {}-byte kernarg segment", kernel.name, u64(arg.offset) + arg.size, kernel.kernarg_bytes));
-        kernel.args.push_back(std::move(arg));
-      }
-    }
-    (void)object;
+KernelArg read_argument(MsgpackReader& r) {
+  KernelArg arg;
+  for (u64 n = r.read_map(); n-- > 0;) {
+    const std::string_view key = r.read_string();
+    if (key == ".value_kind") arg.value_kind = r.read_string();
+    else if (key == ".name") arg.name = r.read_string();
+    else if (key == ".offset") arg.offset = u32(r.read_uint());
+    else if (key == ".size") arg.size = u32(r.read_uint());
+    else r.skip();
   }
+  return arg;
+}
+
+// One entry of amdhsa.kernels goes to the kernel whose descriptor it names.
+void read_kernel(MsgpackReader& r, const std::map<std::string, Kernel*>& by_symbol) {
+  std::string name, symbol;
+  u64 flat = 1024, kernarg = 0;
+  u32 required[3] = {};
+  std::vector<KernelArg> args;
+  for (u64 n = r.read_map(); n-- > 0;) {
+    const std::string_view key = r.read_string();
+    if (key == ".name") name = r.read_string();
+    else if (key == ".symbol") symbol = r.read_string();
+    else if (key == ".max_flat_workgroup_size") flat = r.read_uint();
+    else if (key == ".kernarg_segment_size") kernarg = r.read_uint();
+    else if (key == ".reqd_workgroup_size") {
+      if (r.read_array() != 3) throw BadImage("metadata: .reqd_workgroup_size is no triple");
+      for (u32& x : required) x = u32(r.read_uint());
+    } else if (key == ".args") {
+      for (u64 k = r.read_array(); k-- > 0;) args.push_back(read_argument(r));
+    } else {
+      r.skip();
+    }
+  }
+  const auto it = by_symbol.find(symbol);
+  if (it == by_symbol.end()) throw BadImage(fmt::format("metadata names kernel descriptor '{}', which the symbol table lacks", symbol));
+  Kernel& k = *it->second;
+  k.name = name;
+  k.max_flat_workgroup_size = u32(flat);
+  if (kernarg > (1u << 20)) throw BadImage(fmt::format("metadata of {}: kernarg segment of {} bytes", name, kernarg));
+  k.kernarg_bytes = std::max(k.kernarg_bytes, u32(kernarg));
+  for (const KernelArg& a : args) {
+    if (a.value_kind.empty()) throw BadImage(fmt::format("metadata of {}: an argument lacks .value_kind", name));
+    if (u64(a.offset) + a.size > k.kernarg_bytes) throw BadImage(fmt::format("metadata of {}: an argument ends at byte {} of a {}-byte kernarg segment", name, u64(a.offset) + a.size, k.kernarg_bytes));
+  }
+  k.args = std::move(args);
+  std::copy(required, required + 3, k.reqd_size);
+}
+
+void read_metadata(std::span<const u8> note, const std::map<std::string, Kernel*>& by_symbol) {
+  MsgpackReader r(note, "metadata note");
+  bool found = false;
+  for (u64 n = r.read_map(); n-- > 0;) {
+    if (r.read_string() == "amdhsa.kernels") {
+      found = true;
+      for (u64 k = r.read_array(); k-- > 0;) read_kernel(r, by_symbol);
+    } else {
+      r.skip();
+    }
+  }
+  if (!found) throw BadImage("metadata has no list amdhsa.kernels");
 }
 
 void read_descriptor(Kernel& k, const u8* d, u64 address, const Isa& isa) {
@@ -99,6 +127,7 @@ void read_descriptor(Kernel& k, const u8* d, u64 address, const Isa& isa) {
   k.rsrc3 = u32_at(44), k.rsrc1 = u32_at(48), k.rsrc2 = u32_at(52);
   std::memcpy(&k.properties, d + 56, 2);
   std::memcpy(&k.preload, d + 58, 2);
+  k.dynamic_stack = k.properties >> 11 & 1;
   k.lanes = isa.encoding == Encoding::gfx9 ? 64 : (k.properties >> 10 & 1) ? 32 : 64;
   const u32 granule = k.lanes == 32 ? isa.vgpr_granule32 : isa.vgpr_granule64;
   k.vgprs = ((k.rsrc1 & 63) + 1) * granule;
@@ -281,12 +310,10 @@ std::unique_ptr<CodeObject> load_code_object(std::span<const u8> bytes, const Is
       const u64 desc = at + 12 + ((u64(namesz) + 3) & ~u64(3));
       if (type == note_amdgpu_metadata) {
         const auto bytes_of = file.slice(desc, descsz);
-        const auto root = nlohmann::json::from_msgpack(bytes_of.begin(), bytes_of.end(), true, false);
-        if (root.is_discarded()) throw BadImage("metadata note is not sound msgpack");
         try {
-          read_metadata(root, *object, by_symbol);
-        } catch (const nlohmann::json::exception& e) {
-          throw BadImage(std::string("metadata note: ") + e.what());
+          read_metadata(bytes_of, by_symbol);
+        } catch (const Error& e) {
+          throw BadImage(e.what());
         }
         have_metadata = true;
       }

@@ -39,7 +39,7 @@ static inline u32 narrow_load(const u8* p, u32 bytes, bool sign) {
 }
 
 template <bool Strict>
-static void do_load(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 exec, u32 offset = 0) {
+[[gnu::noinline]] static void do_load(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 exec, u32 offset = 0) {
   const u32 bytes = row.mem_bytes, n = w.lanes;
   const u8 flags = row.mem_flags;
   if (bytes >= 4) {
@@ -99,7 +99,7 @@ static void do_load(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 ex
 
 // `keeps_shadow`: LDS and scratch take undefined bits along; into global memory they may not go.
 template <bool Strict>
-static void do_store(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 exec, bool keeps_shadow, u32 offset = 0) {
+[[gnu::noinline]] static void do_store(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 exec, bool keeps_shadow, u32 offset = 0) {
   const u32 bytes = row.mem_bytes, n = w.lanes;
   const bool hi = row.mem_flags & mem_d16_hi;
   const u32 count = bytes < 4 ? 1 : bytes / 4;
@@ -161,7 +161,7 @@ static void do_store(Wave& w, const Row& row, u32 reg, const Pointers& at, u64 e
 // ---- atomics -------------------------------------------------------------------------------------
 
 template <class T>
-static T apply_atomic(MemOp op, T old, T x, T compare) {
+[[gnu::noinline]] static T apply_atomic(MemOp op, T old, T x, T compare) {
   using S = std::make_signed_t<T>;
   using F = std::conditional_t<sizeof(T) == 8, f64, f32>;
   const auto f = [](T v) { return bits_to<F>(v); };
@@ -200,7 +200,7 @@ static T apply_atomic(MemOp op, T old, T x, T compare) {
 
 // Old value to `ret_reg` if `ret`. The host's own atomics keep it whole across work-groups.
 template <bool Strict, class T>
-static void do_atomic_typed(Wave& w, MemOp op, u32 data, u32 compare, u32 ret_reg, bool ret, const Pointers& at, u64 exec) {
+[[gnu::noinline]] static void do_atomic_typed(Wave& w, MemOp op, u32 data, u32 compare, u32 ret_reg, bool ret, const Pointers& at, u64 exec) {
   constexpr u32 count = sizeof(T) / 4;
   each_lane(exec, [&](u32 l) {
     const auto value = [&](u32 reg) -> T {

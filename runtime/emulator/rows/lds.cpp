@@ -84,7 +84,7 @@ void touch_dwords(Wave& w, const u32* offset, u64 exec, u32 count, bool write) {
 
 // `at` gets the lanes' offsets (LDS addresses wrap at 32 bits) and pointers to them.
 template <bool Strict>
-void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointers& out, bool write, bool atomic) {
+[[gnu::noinline]] void lds_place(Wave& w, const u32* addr, u32 offset, u64 exec, u32 bytes, Pointers& out, bool write, bool atomic) {
   Group& g = *w.group;
   const u32 limit = g.lds_size, n = w.lanes;
   u32 at[64];
@@ -177,7 +177,7 @@ const Inst* run_ds(Wave& w, const Inst* i) {
     // A two-part load may overwrite its own address register with the first part.
     u32 copy[64];
     const u32* addr = w.vgpr(m.addr);
-    if (load && two && m.addr - i->dst.reg < 2 * count) copy_lanes(copy, addr, w.lanes), addr = copy;
+    if (load && two && u32(m.addr - i->dst.reg) < 2 * count) copy_lanes(copy, addr, w.lanes), addr = copy;
     if (load || store) {
       for (u32 k = 0; k < (two ? 2u : 1u); k++) {
         if (load && bytes >= 4 && load_quickly<Strict>(w, i->dst.reg + k * count, u32(k ? m.offset1 : m.offset), addr, exec, bytes)) continue;

@@ -30,7 +30,7 @@ Allocation* look_up(Wave& w, u64 a, u32 bytes, int lane, bool write) {
 }
 
 template <bool Strict>
-void global_pointers(Wave& w, const u64* addr, u64 exec, u32 bytes, bool write, Pointers& out) {
+[[gnu::noinline]] void global_pointers(Wave& w, const u64* addr, u64 exec, u32 bytes, bool write, Pointers& out) {
   const u32 n = w.lanes;
   out.any_defined = false;
   const u32 first = u32(__builtin_ctzll(exec));
@@ -72,7 +72,7 @@ struct Staging {
 };
 
 template <bool Strict>
-void scratch_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out, Staging& staging) {
+[[gnu::noinline]] void scratch_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out, Staging& staging) {
   out.stride = 4 * w.lanes;
   u32 unaligned = 0;
   if (bytes >= 4) each_lane(exec, [&](u32 l) { unaligned |= offset[l] & 3; });
@@ -98,7 +98,7 @@ void scratch_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers&
 }
 
 template <bool Strict>
-void scratch_write_back(Wave& w, const u32* offset, u64 exec, u32 bytes, const Staging& staging) {
+[[gnu::noinline]] void scratch_write_back(Wave& w, const u32* offset, u64 exec, u32 bytes, const Staging& staging) {
   if (!staging.used) return;
   each_lane(exec, [&](u32 l) {
     for (u32 k = 0; k < bytes; k++) {
@@ -110,7 +110,7 @@ void scratch_write_back(Wave& w, const u32* offset, u64 exec, u32 bytes, const S
 }
 
 template <bool Strict>
-void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out) {
+[[gnu::noinline]] void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out) {
   const Group& g = *w.group;
   each_lane(exec, [&](u32 l) {
     if (u64(offset[l]) + bytes > g.lds_size)
@@ -121,7 +121,7 @@ void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out
 }
 
 template <bool Strict>
-void perform(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
+[[gnu::noinline]] void perform(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
   const Row& row = *i->row;
   if (!exec) return;
   if (row.mem_op == MemOp::load) return do_load<Strict>(w, row, i->dst.reg, at, exec);
