@@ -132,7 +132,7 @@ TEST_CASE("launch configurations are checked", "[strict]") {
 
 TEST_CASE("a code object with a wait cut out is caught", "[strict]") {
   for (const auto& arch : targets) {
-    const std::string text = assembly_of("basics.cl", arch, "-O3");
+    const std::string text = assembly_of("waits.cl", arch, "-O3");
     auto range = [&](const std::string& kernel) {
       const size_t from = text.find("\n" + kernel + ":"), to = text.find("s_endpgm", from);
       REQUIRE(from != std::string::npos);
