@@ -35,6 +35,21 @@ void check_attachment(const Lowering& l, const Stage& stage) {
   if (!host->find_leaf(stage.attach_loop))
     throw Error(where, fmt::format("{}.{} was split or fused away after compute_at", host->name, stage.attach_loop),
                 "put compute_at after the steps that change the loop, or name one of the loops it became");
+  // What the host does with its reduction's result runs after the reduction's loops.
+  bool in_reduction = false;
+  for (int leaf : host->leaves) {
+    in_reduction |= host->loops[leaf].is_reduction;
+    if (host->loops[leaf].name == stage.attach_loop) break;
+  }
+  for (const Expr& e : host->body)
+    walk(e, [&](const Expr& x) {
+      const auto* load = as<LoadNode>(x);
+      for (const Tensor& o : stage.outputs)
+        if (load && in_reduction && load->tensor.get() == o.get())
+          throw Error(where, fmt::format("{} reads {} after its reduction, outside that loop", host->name, stage.name),
+                      fmt::format("compute {} at a loop outside the reduction", stage.name));
+      return !as<ReduceNode>(x);
+    });
   for (const Stage& reader : l.stages) {
     bool reads = false;
     for (const Tensor& t : reads_of(reader))

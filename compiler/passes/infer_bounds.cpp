@@ -129,6 +129,14 @@ class Inference {
         b.loop_extent[r.inner] = r.by_parts ? other : Expr(r.factor);
       }
     }
+    for (int leaf : s.leaves) {
+      const StageLoop& loop = s.loops[leaf];
+      if (as_constant(b.loop_extent[leaf]) || (loop.kind != LoopKind::vectorized && loop.kind != LoopKind::unrolled)) continue;
+      const std::string does = loop.kind == LoopKind::vectorized ? "vectorize" : "unroll";
+      throw Error(fmt::format("{} {}.{}", does, s.name, loop.name),
+                  fmt::format("its extent {} is not a constant", to_string(b.loop_extent[leaf])),
+                  fmt::format("split it by a small constant and {} the inner loop", does));
+    }
   }
 
   void values(const Stage& s, StageBounds& b) {

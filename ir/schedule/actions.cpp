@@ -107,6 +107,14 @@ class Action {
     return l;
   }
 
+  // A loop that another stage is computed in stays as it is.
+  void unoccupied(const Stage& s, int loop) const {
+    for (const Stage& other : stages_)
+      if (other.attach == AttachKind::at && other.attach_stage == s.name && other.attach_loop == s.loops[loop].name)
+        refuse(fmt::format("{} is computed inside {}.{}", other.name, s.name, s.loops[loop].name),
+               "put compute_at after the steps that change the loop, or compute_root that stage first");
+  }
+
   int add_loop(Stage& s, const std::string& name, bool is_reduction) {
     if (is_reserved(name)) refuse(fmt::format("\"{}\" is a word of the language", name), "choose another name");
     for (const StageLoop& l : s.loops)
@@ -118,6 +126,7 @@ class Action {
   void split(const AxisName& axis, const std::string& outer_name, const std::string& inner_name, int64_t factor, bool parts) {
     Stage& s = stage(axis.stage);
     const int l = plain_leaf(s, axis.axis);
+    unoccupied(s, l);
     if (factor < 1 || factor > (int64_t{1} << 31))
       refuse(fmt::format("{} {} is out of range", parts ? "the number of parts" : "the factor", factor), "use 1 to 2147483648");
     const bool reduction = s.loops[l].is_reduction;
@@ -132,9 +141,11 @@ class Action {
     if (step_.axes.size() < 2) refuse("there is one loop to fuse", "name two or more");
     Stage& s = stage(step_.axes[0].stage);
     int fused = plain_leaf(s, step_.axes[0].axis);
+    unoccupied(s, fused);
     for (size_t i = 1; i < step_.axes.size(); ++i) {
       if (step_.axes[i].stage != s.name) refuse("the loops belong to two stages", "fuse loops of one stage");
       const int next = plain_leaf(s, step_.axes[i].axis);
+      unoccupied(s, next);
       auto at = std::find(s.leaves.begin(), s.leaves.end(), fused);
       if (at + 1 == s.leaves.end() || at[1] != next)
         refuse(fmt::format("{}.{} does not stand right inside {}.{}", s.name, s.loops[next].name, s.name, s.loops[fused].name),
@@ -211,6 +222,7 @@ class Action {
     const int l = plain_leaf(s, step_.axes[0].axis);
     const auto extent = constant_extent(s, l);
     const bool vector = kind == LoopKind::vectorized;
+    if (vector) unoccupied(s, l);
     if (vector && s.loops[l].is_reduction)
       refuse(fmt::format("{}.{} is a reduction loop: its lanes would write one element", s.name, s.loops[l].name),
              "vectorize a data loop");
@@ -241,7 +253,8 @@ class Action {
     Stage& consumer = stage(step_.axes[0].stage);
     if (s.is_output)
       refuse(fmt::format("{} is an output: it is computed whole, at the root", s.name), "compute_at serves stages in between");
-    leaf(consumer, step_.axes[0].axis);
+    if (consumer.loops[leaf(consumer, step_.axes[0].axis)].kind == LoopKind::vectorized)
+      refuse(fmt::format("{}.{} is vectorized", consumer.name, step_.axes[0].axis), "compute it at a loop further out");
     if (!depends_on(consumer, s))
       refuse(fmt::format("{} does not read {}", consumer.name, s.name), "compute a stage inside one that needs it");
     if (s.scope == Scope::global)
@@ -335,7 +348,8 @@ class Action {
     new_tensor_name(name);
     Stage& s = stage(step_.tensors[0]);
     if (s.body.size() > 1) refuse(fmt::format("{} has several outputs", s.name), "stage tensors with one output");
-    if (s.touched()) refuse(fmt::format("{} has loops that steps changed", s.name), "cache_write before splitting, binding or compute_at");
+    if (s.touched() || !std::is_sorted(s.leaves.begin(), s.leaves.end()))
+      refuse(fmt::format("{} has loops that steps changed", s.name), "cache_write before splitting, reordering, binding or compute_at");
     for (int l : s.leaves)
       if (s.loops[l].kind != LoopKind::serial) refuse(fmt::format("{} has bound loops", s.name), "cache_write before binding");
 
@@ -398,6 +412,9 @@ Stage make_stage(std::string name, std::vector<Tensor> outputs, const Definition
   return s;
 }
 
-void apply_step(std::vector<Stage>& stages, const Step& step) { Action(stages, step).run(); }
+void apply_step(std::vector<Stage>& stages, const Step& step) {
+  check_step(step);
+  Action(stages, step).run();
+}
 
 }  // namespace lathe

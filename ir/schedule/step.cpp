@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "ir/lexer.h"
 
 namespace lathe {
@@ -90,7 +93,8 @@ std::string to_string(const Step& step) {
     }
     auto emit = [&](size_t& i, size_t count, auto format) {
       separated(many, [&] {
-        text += format(i++);
+        text += i < count ? format(i) : "?";  // a step that check_step will refuse
+        ++i;
         if (many && i < count) text += ", ";
         return i < count;
       });
@@ -106,6 +110,34 @@ std::string to_string(const Step& step) {
     }
   }
   return text;
+}
+
+void check_step(const Step& step) {
+  const StepRow* row = nullptr;
+  for (const StepRow& r : rows())
+    if (r.kind == step.kind) row = &r;
+  const size_t parts[] = {step.axes.size(), step.tensors.size(), step.results.size(), step.numbers.size()};
+  constexpr std::string_view letters = "ATRN";
+  size_t least[4] = {}, most[4] = {};
+  for (std::string_view piece : pieces_of(row->grammar)) {
+    const size_t part = piece[0] == '@' ? letters.find(piece[1]) : std::string_view::npos;
+    if (part == std::string_view::npos) continue;
+    ++least[part];
+    most[part] += piece.size() == 3 ? 1 << 20 : 1;
+  }
+  bool fits = true;
+  for (size_t i = 0; i < 4; ++i) fits &= least[i] <= parts[i] && parts[i] <= most[i];
+  if (!fits)
+    throw Error(to_string(step),
+                fmt::format("it has {} axes, {} stages, {} new names and {} numbers", parts[0], parts[1], parts[2], parts[3]),
+                fmt::format("a step is written as \"{} {}\"", row->keyword, row->grammar));
+  if (!row->words.empty() && std::find(row->words.begin(), row->words.end(), step.word) == row->words.end())
+    throw Error(to_string(step), fmt::format("\"{}\" does not fit {}", step.word, row->keyword), "use one of " + joined(row->words));
+  for (const std::string& name : step.results) {
+    bool letters_only = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
+    for (char c : name) letters_only &= std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (!letters_only) throw Error(to_string(step), fmt::format("\"{}\" is not a name", name), "a name is letters, digits and _");
+  }
 }
 
 Step parse_step(Lexer& lexer) {

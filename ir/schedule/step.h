@@ -32,6 +32,8 @@ struct Step {
 };
 
 std::string to_string(const Step& step);
+// Throws Error unless the step has what its row in the table asks for: a step made in C++ may lack parts.
+void check_step(const Step& step);
 Step parse_step(Lexer& lexer);                // reads one step; Error with line and column
 Step parse_step(std::string_view text);       // the whole text is one step
 
