@@ -60,6 +60,7 @@ FunctionData describe_function(const LoweredFunction& f) {
     data.arguments.push_back({t.name(), t.type(), shape_exprs(t.shape(), f.symbols), f.is_output[i]});
   }
   for (const Tensor& t : f.workspaces) data.workspaces.push_back({t.name(), t.type(), shape_exprs(t.shape(), f.symbols)});
+  for (const auto& promise : f.promises) data.promises.push_back({shape_expr(promise.condition, f.symbols), promise.text});
   for (const Kernel& k : f.kernels) {
     LaunchData launch;
     launch.kernel = k.name;

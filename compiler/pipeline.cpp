@@ -13,6 +13,7 @@ namespace {
 
 constexpr Pass passes[] = {
     {"apply_schedule", "replay the steps, inline what is inlined", apply_schedule, {}},
+    {"check_accesses", "no definition reads outside a tensor", check_accesses, {}},
     {"infer_bounds", "how much of each stage is computed where", infer_bounds, {}},
     {"build_loops", "loop nests, memory and guards", build_loops, Form::looped},
     {"guard_tails", "drop every guard that always holds", guard_tails, Form::looped},

@@ -104,11 +104,17 @@ struct Kernel {
 
 // A function before and after the split of host from kernels: what `build` makes of a schedule.
 struct LoweredFunction {
+  // A condition on the symbols that the function needs, checked at every launch.
+  struct Promise {
+    Expr condition;
+    std::string text;
+  };
   std::string name;
   std::vector<Tensor> arguments;
   std::vector<bool> is_output;   // beside `arguments`
   std::vector<Var> symbols;      // shape symbols in order of first use by the arguments' shapes
   std::vector<Tensor> workspaces;
+  std::vector<Promise> promises;
   Stmt body;                     // before the split; null after it
   std::vector<Kernel> kernels;   // after the split, in order of execution
 };

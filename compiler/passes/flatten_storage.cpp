@@ -26,7 +26,8 @@ class Flattener {
   }
 
   // Row-major; vectors stay ramps: a sum of ramps and lane-independent parts is a ramp.
-  Expr index(const Tensor& t, const std::vector<Expr>& indices) const {
+  Expr index(const Tensor& t, std::vector<Expr> indices) const {
+    for (Expr& i : indices) i = make_cast(i64, i);  // a gather's index may be narrower than the sum it goes into
     Expr base = 0, stride = 0;
     int lanes = 1;
     bool ramps = true;

@@ -122,9 +122,8 @@ class Partition {
     if (conditions.empty() || bulk.impossible()) {
       body = run(l.body, inside);
     } else {
-      Facts rest = inside;
-      rest.assume(!conjunction(conditions));
-      body = make_branch(conjunction(conditions), run(refine(l.body, bulk), bulk), run(refine(l.body, rest), rest));
+      // That one of several conditions fails is of no use to the other version, and would double each of its questions.
+      body = make_branch(conjunction(conditions), run(refine(l.body, bulk), bulk), run(l.body, inside));
     }
     outer_.erase(l.var.node());
     return make_loop(l.loop, l.var, l.begin, l.end, body);

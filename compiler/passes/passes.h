@@ -7,6 +7,7 @@
 namespace lathe {
 
 void apply_schedule(Lowering& l);
+void check_accesses(Lowering& l);
 void infer_bounds(Lowering& l);
 void build_loops(Lowering& l);
 void guard_tails(Lowering& l);

@@ -226,7 +226,7 @@ class Action {
     if (vector && s.loops[l].is_reduction)
       refuse(fmt::format("{}.{} is a reduction loop: its lanes would write one element", s.name, s.loops[l].name),
              "vectorize a data loop");
-    const int64_t most = vector ? 64 : 4096;
+    const int64_t most = vector ? 64 : 1024;
     if (extent && *extent > most)
       refuse(fmt::format("{}.{} has extent {}, at most {} can be {}", s.name, s.loops[l].name, *extent, most, to_string(kind)),
              "split it by a smaller factor first");
