@@ -391,6 +391,11 @@ class Parser {
       if (index < 0 || index >= static_cast<int64_t>(sources.size()))
         lex_.fail_at(component, fmt::format("component {} of {}", index, sources.size()), "components are numbered from 0");
     }
+    // Sums of narrow types accumulate in a wider one, here as in C++: what is read prints as what it means.
+    if (combiners_.count(name) == 0 && sources.size() == 1 && (name == "sum" || name == "product")) {
+      const Expr widened = guarded(at, [&] { return name == "sum" ? sum(sources[0], a) : product(sources[0], a); });
+      if (as<CastNode>(widened)) return widened;
+    }
     // The components of one reduction are written out alike: a reduction that is equal to an earlier one is that one.
     Expr first = guarded(at, [&] { return make_reduce(c, sources, a, 0); });
     bool known = false;

@@ -24,6 +24,7 @@ Stmt unbind(const Stmt& s, Kernel& k) {
     return map_children(
         s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return unbind(child, k); });
   LATHE_CHECK(is_constant(l->begin, 0), "a bound loop that does not begin at 0");
+  if (is_constant(l->end, 0) && is_thread(l->loop)) return make_block({});  // no work-item runs it; a group has one at least
   const int d = dimension(l->loop);
   const Var index = is_block(l->loop) ? k.block_index[d] : k.thread_index[d];
   if (is_block(l->loop))

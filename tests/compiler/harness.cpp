@@ -1,0 +1,151 @@
+#include "tests/compiler/harness.h"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "ir/visit.h"
+
+namespace lathe::test {
+namespace {
+
+std::byte* bytes_of(HostArray& a) { return reinterpret_cast<std::byte*>(a.bytes().data()); }
+
+std::vector<BufferView> views(Arrays& arrays) {
+  std::vector<BufferView> result;
+  for (HostArray& a : arrays) result.push_back({a.dtype(), a.shape(), bytes_of(a)});
+  return result;
+}
+
+void fill(HostArray& a, std::mt19937_64& random, Values values) {
+  const DType t = a.dtype();
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const auto whole = static_cast<int64_t>(random() % 9) - 4;
+    uint64_t bits;
+    if (t.is_bool())
+      bits = random() & 1;
+    else if (!t.is_float())
+      bits = t.is_signed() ? static_cast<uint64_t>(whole) : static_cast<uint64_t>(whole + 4);
+    else
+      bits = encode_float(values == Values::whole ? static_cast<double>(whole)
+                                                  : static_cast<double>(random() >> 40) / 8388608.0 - 1.0, t);
+    std::memcpy(a.bytes().data() + i * t.bytes(), &bits, static_cast<size_t>(t.bytes()));
+  }
+}
+
+Device& device(const std::string& gpu) {
+  static std::map<std::string, Device> open;
+  auto found = open.find(gpu);
+  if (found == open.end()) found = open.emplace(gpu, Device::open("emulator:" + gpu)).first;
+  return found->second;
+}
+
+std::string element(const HostArray& a, int64_t i) { return fmt::format("{}", a.value(i)); }
+
+}  // namespace
+
+Shape shape_of(const Tensor& t, const Program& program, const Symbols& symbols) {
+  Substitution map;
+  for (const Var& v : program.symbols) map[v.node()] = constant(i64, symbols.at(v.name()));
+  Shape shape;
+  for (const Expr& e : t.shape()) shape.push_back(*as_constant(substitute(e, map)));
+  return shape;
+}
+
+Arrays random_arrays(const Program& program, const Symbols& symbols, uint64_t seed, Values values) {
+  std::mt19937_64 random(seed);
+  Arrays arrays;
+  for (const Tensor& t : program.arguments) {
+    arrays.emplace_back(t.type(), shape_of(t, program, symbols));
+    if (t.is_placeholder())
+      fill(arrays.back(), random, values);
+    else if (!t.type().is_bool() && arrays.back().size() > 0)
+      std::memset(arrays.back().bytes().data(), 0xee, arrays.back().bytes().size());
+  }
+  return arrays;
+}
+
+Arrays by_evaluator(const Program& program, Arrays arrays) {
+  evaluate(program, views(arrays));
+  return arrays;
+}
+
+Arrays by_passes(const LoweredFunction& function, Arrays arrays) {
+  evaluate(function, views(arrays));
+  return arrays;
+}
+
+Arrays by_gpu(const Module& module, const std::string& gpu, const Arrays& arrays) {
+  Device& d = device(gpu);
+  auto loaded = module.load(d);
+  std::vector<Array> there;
+  for (const HostArray& a : arrays) there.push_back(Array::from_host(d, a));
+  loaded[module.program().name](std::span<const Array>(there));
+  d.synchronize();
+  Arrays result;
+  for (const Array& a : there) result.push_back(a.to_host());
+  return result;
+}
+
+std::string difference(const Program& program, const Arrays& result, const Arrays& expected) {
+  for (size_t a = 0; a < program.arguments.size(); ++a) {
+    const HostArray &x = result[a], &y = expected[a];
+    if (x == y) continue;
+    const int width = x.dtype().bytes();
+    int64_t count = 0, first = -1;
+    for (int64_t i = 0; i < x.size(); ++i) {
+      if (std::memcmp(x.bytes().data() + i * width, y.bytes().data() + i * width, static_cast<size_t>(width)) == 0) continue;
+      if (x.dtype().is_float() && std::isnan(x.value(i)) && std::isnan(y.value(i))) continue;
+      if (first < 0) first = i;
+      ++count;
+    }
+    if (count > 0)
+      return fmt::format("{} of {} elements of {} differ, the first is {}: {}, not {}", count, x.size(),
+                         program.arguments[a].name(), first, element(x, first), element(y, first));
+  }
+  return "";
+}
+
+std::string disagreement(const Program& program, const Symbols&, const Arrays& arrays, const std::vector<std::string>& on) {
+  const Arrays expected = by_evaluator(program, arrays);
+  std::string found;
+  PipelineOptions options;
+  options.after_each = [&](const Pass& pass, const Lowering& l) {
+    // Between split_kernels and insert_barriers, work-items are not yet ordered.
+    if (!found.empty() || !pass.form || pass.name == "split_kernels") return;
+    try {
+      const std::string d = difference(program, by_passes(l.function, arrays), expected);
+      if (!d.empty()) found = fmt::format("after {}: {}\n{}", pass.name, d, describe(l));
+    } catch (const Error& e) {
+      found = fmt::format("after {}: {}\n{}", pass.name, e.what(), describe(l));
+    }
+  };
+  lower(program, parse_target("gfx942"), options);
+  for (const std::string& gpu : on) {
+    if (!found.empty()) break;
+    const Module module = build(program, gpu);
+    try {
+      const std::string d = difference(program, by_gpu(module, gpu, arrays), expected);
+      if (!d.empty()) found = fmt::format("{}: {}\n{}", gpu, d, module.source("ir"));
+    } catch (const Error& e) {
+      found = fmt::format("{}: {}\n{}", gpu, e.what(), module.source("ir"));
+    }
+  }
+  return found;
+}
+
+Arrays agree(const Program& program, const Symbols& symbols, const Arrays& arrays) {
+  CHECK(disagreement(program, symbols, arrays) == "");
+  return by_evaluator(program, arrays);
+}
+
+Arrays agree(std::string_view text, const Symbols& symbols, Values values) {
+  const Program program = parse_program(text, "test.te");
+  INFO(text);
+  return agree(program, symbols, random_arrays(program, symbols, 1, values));
+}
+
+}  // namespace lathe::test
