@@ -415,6 +415,7 @@ void Decoder::vop3p(Inst& i, const Fields& f) {
     if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
     if (is_packed(sig.src[k]) || sig.src[k] == Ty::mix) {
       s.neg = neg >> k & 1, s.neg_hi = neg_hi >> k & 1, s.sel = opsel >> k & 1, s.sel_hi = opsel_hi >> k & 1;
+      if (sig.src[k] == Ty::pkb32) s.sel_hi = s.sel;  // v_pk_mov_b32: op_sel chooses for both results, op_sel_hi is not used
       if (sig.src[k] == Ty::mix && s.sel_hi && s.kind == Kind::constant && code >= 240 && code <= 248) s.lanes = program.constant32(half_inline[code - 240]);
       if ((row.flags & acc) && k == sig.n - 1u) s.sel = 0, s.sel_hi = 1, s.neg = s.neg_hi = 0;
     } else {

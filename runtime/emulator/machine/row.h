@@ -26,6 +26,8 @@ enum class Undef : u8 {
   same,      // a pure permutation of bits: the row applied to the shadows of the data operands
   bit_and, bit_or, bit_xor, bit_andn2, bit_orn2,
   carry,     // add, sub, mul: undefined from the lowest undefined bit upward; operands outside a given data set are control
+  lshl_add,  // (a << b) + c: bits shifted out do not matter
+  add_lshl,  // (a + b) << c
   select,    // mask chooses one of two
   and_or, bfi,
   byte,      // only byte number `data_operands` of the source matters

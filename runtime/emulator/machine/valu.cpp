@@ -362,6 +362,8 @@ void propagate(Wave& w, const Inst* i, const Lanes& x, u64 exec, Shadow& out) {
         case Undef::bit_andn2: r = (a & b) | (a & ~value(1, lane)) | (b & value(0, lane)); break;
         case Undef::bit_orn2: r = (a & b) | (a & value(1, lane)) | (b & ~value(0, lane)); break;
         case Undef::carry: r = row.data_operands && control ? all : smear_up64(any); break;
+        case Undef::lshl_add: r = b ? all : smear_up64(((a << (value(1, lane) & (wide ? 7 : 31))) & all) | c); break;
+        case Undef::add_lshl: r = c ? all : smear_up64(a | b) << (value(2, lane) & 31); break;
         case Undef::select: r = c ? all : value(2, lane) ? b : a; break;
         case Undef::and_or: {
           const u64 t = (a & b) | (a & value(1, lane)) | (b & value(0, lane));

@@ -55,6 +55,26 @@ f64 fract(f64 x) {
   return r >= 1.0 ? bits_to<f64>(0x3fefffffffffffffu) : r;
 }
 
+// 2 / pi to 1201 fractional bits, the first one on top (RDNA3 ISA, V_TRIG_PREOP_F64); what lies beyond reads as 0.
+constexpr u64 two_over_pi[19] = {
+    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b0000};
+
+// The 53 bits of 2 / pi from bit `segment * 53` on, further along for large inputs, at their place value.
+f64 trig_preop(f64 a, u32 segment) {
+  const i32 exponent = i32(std::bit_cast<u64>(a) >> 52 & 0x7ff);
+  const i32 shift = i32(segment & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+  u64 bits = 0;
+  for (i32 k = 0; k < 53; k++) {
+    const i32 at = shift + k;
+    bits = bits << 1 | (at < 1216 ? two_over_pi[at / 64] >> (63 - at % 64) & 1 : 0);
+  }
+  return std::ldexp(f64(bits), -53 - shift + (exponent >= 1968 ? 128 : 0));
+}
+
 // clang-format off
 constexpr Row rows[] = {
   arith("V_ADD_F64", [](f64 a, f64 b) -> f64 { return a + b; }),
@@ -72,6 +92,7 @@ constexpr Row rows[] = {
   arith("V_FLOOR_F64", [](f64 a) -> f64 { return std::floor(a); }),
   arith("V_RNDNE_F64", [](f64 a) -> f64 { return __builtin_rint(a); }),
   arith("V_FRACT_F64", [](f64 a) -> f64 { return fract(a); }),
+  arith("V_TRIG_PREOP_F64", [](f64 a, u32 b) -> f64 { return trig_preop(a, b); }),
   arith("V_LDEXP_F64", [](f64 a, i32 b) -> f64 { return std::ldexp(a, b); }),
   valu("V_FREXP_EXP_I32_F64", [](f64 a) -> i32 { return frexp_exp(a); }),
   valu("V_FREXP_MANT_F64",    [](f64 a) -> f64 { return frexp_mant(a); }),

@@ -120,9 +120,9 @@ constexpr Row rows[] = {
   valu("V_XOR3_B32", [](u32 a, u32 b, u32 c) -> u32 { return a ^ b ^ c; }).undefined(bit_xor),
   valu("V_XAD_U32",  [](u32 a, u32 b, u32 c) -> u32 { return (a ^ b) + c; }).undefined(carry),
   valu("V_ADD3_U32", [](u32 a, u32 b, u32 c) -> u32 { return a + b + c; }).undefined(carry),
-  valu("V_ADD_LSHL_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a + b) << (c & 31); }).undefined(carry, 3),
-  valu("V_LSHL_ADD_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a << (b & 31)) + c; }).undefined(carry, 5),
-  valu("V_LSHL_ADD_U64", [](u64 a, u32 b, u64 c) -> u64 { return (a << (b & 7)) + c; }).undefined(carry, 5),
+  valu("V_ADD_LSHL_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a + b) << (c & 31); }).undefined(add_lshl),
+  valu("V_LSHL_ADD_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a << (b & 31)) + c; }).undefined(lshl_add),
+  valu("V_LSHL_ADD_U64", [](u64 a, u32 b, u64 c) -> u64 { return (a << (b & 7)) + c; }).undefined(lshl_add),
   valu("V_LSHL_OR_B32", [](u32 a, u32 b, u32 c) -> u32 { return a << (b & 31) | c; }).undefined(same, 5),
   valu("V_BFI_B32", [](u32 a, u32 b, u32 c) -> u32 { return (a & b) | (~a & c); }).undefined(bfi),
 
