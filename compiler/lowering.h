@@ -17,7 +17,8 @@ struct StageBounds {
   std::vector<Expr> min, extent;    // per data axis: the region's first element and size, in terms of enclosing loops
   std::vector<Expr> loop_extent;    // per Stage::loops
   std::vector<Expr> value;          // per axis, then per reduce axis: its value in terms of the leaf loops
-  std::vector<Expr> data_guards;    // conditions on the data axes that a store needs …
+  std::vector<Expr> data_guards;    // conditions on the data axes that keep a store inside the region …
+  std::vector<Expr> edge_guards;    // … and inside the tensor, whose edge the region may reach beyond …
   std::vector<Expr> reduce_guards;  // … and on the reduction axes that an update needs besides
   Facts facts;                      // ranges of the stage's own loops, the loops around it and the symbols
   std::vector<Tensor> local;        // beside Stage::outputs: the region as a tensor, where the scope is not global

@@ -69,7 +69,7 @@ std::string describe(const Lowering& l) {
         text += fmt::format("\n  {}: from {}, {} elements", s.axes[d].var.name(), to_string(b.min[d]), to_string(b.extent[d]));
       for (int leaf : s.leaves)
         text += fmt::format("\n  for {} {} in 0 .. {}", to_string(s.loops[leaf].kind), s.loops[leaf].name, to_string(b.loop_extent[leaf]));
-      for (const auto* guards : {&b.data_guards, &b.reduce_guards})
+      for (const auto* guards : {&b.data_guards, &b.edge_guards, &b.reduce_guards})
         for (const Expr& g : *guards) text += "\n  guard " + to_string(g);
     }
     text += "\n";

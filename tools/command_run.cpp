@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -52,6 +53,7 @@ struct RunCommand {
   std::vector<std::string> in, out, set;
   std::optional<uint64_t> random;
   bool check = false;
+  int64_t ulp = 0;
 
   void run() const {
     const Program program = parse_program(read_text(file), file);
@@ -89,7 +91,10 @@ struct RunCommand {
     }
     if (!files.empty())
       throw Error("--out " + files.begin()->first, "the program has no output of that name", "outputs are the parameters marked out");
-    if (!equal) throw Error(file, "the device's result differs from the evaluator's", "this is a fault in Lathe, or of the device");
+    if (!equal)
+      throw Error(file, fmt::format("the device's result differs from the evaluator's by more than {} ulp", ulp),
+                  "math functions (exp, sin, …) agree within some ulp, and a schedule that reorders a float reduction changes its rounding: "
+                  "allow for it with --ulp 4; anything else is a fault in Lathe, or of the device");
   }
 
   std::map<const VarNode*, int64_t> symbol_values(const Program& program) const {
@@ -124,6 +129,24 @@ struct RunCommand {
     return shape;
   }
 
+  // Before anything is filled: all arguments, on the host and on the device, and once more for --check.
+  static void check_memory(const Program& program, const std::map<const VarNode*, int64_t>& symbols) {
+    const double available = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+    double bytes = 0;
+    for (const Tensor& t : program.arguments) {
+      double size = t.type().bytes();
+      for (int64_t extent : shape_of(t, symbols)) {
+        if (extent < 0)
+          throw Error("shape of " + t.name(), fmt::format("an extent is {}", extent), "give symbols values that make every extent 0 or more");
+        size *= static_cast<double>(extent);
+      }
+      bytes += size;
+    }
+    if (3 * bytes > available)
+      throw Error("arguments of " + program.name, fmt::format("they take {:.3g} bytes, this machine has {:.3g}, a third of which can be used", bytes, available),
+                  "use smaller shapes");
+  }
+
   std::vector<HostArray> inputs(const Program& program, std::map<const VarNode*, int64_t>& symbols) const {
     std::map<std::string, HostArray> given;
     for (const std::string& i : in) {
@@ -137,6 +160,7 @@ struct RunCommand {
         if (const auto* v = as<VarNode>(tensor->shape()[d])) symbols.emplace(v, a.shape()[d]);
       given.emplace(name, std::move(a));
     }
+    check_memory(program, symbols);
     std::mt19937_64 generator(random.value_or(0));
     std::vector<HostArray> arrays;
     for (const Tensor& t : program.arguments) {
@@ -163,23 +187,37 @@ struct RunCommand {
     fmt::print("{}: {}[{}] = {}{}\n", t.name(), to_string(t.type()), fmt::join(a.shape(), ", "), list, a.size() > 8 ? " …" : "");
   }
 
-  static bool compare(const Tensor& t, const HostArray& result, const HostArray& expected) {
-    int64_t different = 0, first = -1;
+  // A float's place among all floats of its type, so that neighbours are 1 apart.
+  static int64_t place(uint64_t bits, DType t) {
+    const uint64_t sign = uint64_t{1} << (t.bits - 1);
+    return bits & sign ? -static_cast<int64_t>(bits & (sign - 1)) : static_cast<int64_t>(bits);
+  }
+
+  bool compare(const Tensor& t, const HostArray& result, const HostArray& expected) const {
+    int64_t different = 0, beyond = 0, first = -1, largest = 0;
     const int width = t.type().bytes();
+    auto bits = [&](const HostArray& a, int64_t i) {
+      uint64_t value = 0;
+      std::memcpy(&value, a.bytes().data() + i * width, static_cast<size_t>(width));
+      return value;
+    };
     for (int64_t i = 0; i < result.size(); ++i) {
-      const bool same_bits = std::memcmp(result.bytes().data() + i * width, expected.bytes().data() + i * width, static_cast<size_t>(width)) == 0;
-      const bool both_nan = t.type().is_float() && std::isnan(result.value(i)) && std::isnan(expected.value(i));
-      if (same_bits || both_nan) continue;
-      if (first < 0) first = i;
+      const uint64_t x = bits(result, i), y = bits(expected, i);
+      const bool is_float = t.type().is_float(), x_nan = is_float && std::isnan(result.value(i)), y_nan = is_float && std::isnan(expected.value(i));
+      if (x == y || (x_nan && y_nan)) continue;
       ++different;
+      // Integers and NaN are right or wrong; floats are some number of steps apart.
+      const int64_t apart = !is_float || x_nan != y_nan ? INT64_MAX : std::abs(place(x, t.type()) - place(y, t.type()));
+      if (apart > largest) first = i;
+      largest = std::max(largest, apart);
+      beyond += apart > ulp;
     }
-    if (different == 0) {
+    if (different == 0)
       fmt::print("{}: {} elements equal the evaluator's bit for bit\n", t.name(), result.size());
-    } else {
-      fmt::print("{}: {} of {} elements differ; element {} is {}, the evaluator says {}\n", t.name(), different, result.size(), first,
-                 element(result, first), element(expected, first));
-    }
-    return different == 0;
+    else
+      fmt::print("{}: {} of {} elements differ{}; element {} is {}, the evaluator says {}\n", t.name(), different, result.size(),
+                 largest == INT64_MAX ? "" : fmt::format(", by {} ulp at most", largest), first, element(result, first), element(expected, first));
+    return beyond == 0;
   }
 };
 
@@ -195,6 +233,7 @@ void add_run_command(CLI::App& app) {
   sub->add_option("--set", command->set, "NAME=VALUE, a shape symbol");
   sub->add_option("--random", command->random, "Fill the other inputs with random values of this seed");
   sub->add_flag("--check", command->check, "Compare with the evaluator bit for bit");
+  sub->add_option("--ulp", command->ulp, "How many units in the last place --check lets floats differ")->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   sub->callback([command] { command->run(); });
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/codegen/backend.h"
 
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -15,6 +16,14 @@
 namespace lathe {
 namespace {
 
+// Sets one of LLVM's boolean command-line options, for the whole process.
+void disable_option(llvm::StringRef name) {
+  auto& options = llvm::cl::getRegisteredOptions();
+  auto found = options.find(name);
+  LATHE_CHECK(found != options.end(), "LLVM has no option " + name.str());
+  found->second->addOccurrence(1, name, "false");
+}
+
 void initialise_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -22,6 +31,10 @@ void initialise_llvm() {
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
+    // LLVM 22 turns (u % 10) * 28 of a u64 into mul_u24, which looks at 24 bits and so drops the high part of the
+    // quotient, and that into v_mad_u64_u32, which reads all 32: a wrong address. Until that is mended there, the pass
+    // that makes the 24-bit products of 64-bit values stays off.
+    disable_option("amdgpu-codegenprepare-mul24");
   });
 }
 

@@ -24,6 +24,34 @@ Expr inline_into(const Expr& e, const Stage& inlined) {
   return substitute(inlined.body[0], map);
 }
 
+// An expression of that many nodes takes every pass and LLVM seconds.
+constexpr int64_t max_inlined_nodes = 20000;
+
+int64_t count(const std::vector<Expr>& body, const std::function<bool(const Expr&)>& counts) {
+  int64_t n = 0;
+  for (const Expr& e : body)
+    walk(e, [&](const Expr& x) {
+      n += counts(x);
+      return true;
+    });
+  return n;
+}
+
+// Expressions are shared nodes but are walked as trees: inlining what is read twice, level by level, doubles each time.
+void check_size(const Stage& reader, const Stage& inlined) {
+  const auto is_read = [&](const Expr& x) {
+    const auto* load = as<LoadNode>(x);
+    return load && load->tensor.get() == inlined.outputs[0].get();
+  };
+  const auto any = [](const Expr&) { return true; };
+  const int64_t reads = count(reader.body, is_read), size = count(reader.body, any) + reads * count(inlined.body, any);
+  if (reads > 0 && size > max_inlined_nodes)
+    throw Error("compute_inline " + inlined.name,
+                fmt::format("{} reads it {} times: inlined, its expression would have {} nodes, at most {} are compiled", reader.name,
+                            reads, size, max_inlined_nodes),
+                fmt::format("leave {} at the root, or compute_at it", inlined.name));
+}
+
 // compute_at is legal when every reader of the stage runs inside the loop it was put in.
 void check_attachment(const Lowering& l, const Stage& stage) {
   const std::string where = fmt::format("compute_at {} at {}.{}", stage.name, stage.attach_stage, stage.attach_loop);
@@ -83,8 +111,10 @@ void apply_schedule(Lowering& l) {
   l.stages = schedule.stages();
   for (size_t i = 0; i < l.stages.size(); ++i) {
     if (l.stages[i].attach != AttachKind::inlined) continue;
-    for (size_t j = i + 1; j < l.stages.size(); ++j)
+    for (size_t j = i + 1; j < l.stages.size(); ++j) {
+      check_size(l.stages[j], l.stages[i]);
       for (Expr& e : l.stages[j].body) e = inline_into(e, l.stages[i]);
+    }
   }
   std::erase_if(l.stages, [](const Stage& s) { return s.attach == AttachKind::inlined; });
   for (const Stage& s : l.stages)

@@ -125,7 +125,7 @@ class Builder {
   Stmt stage_nest(const Stage& s) {
     StageBounds& b = l_.bounds.at(s.name);
     std::vector<Expr> guards = b.data_guards;
-    if (only_reads_local(s)) guards.clear();
+    if (!only_reads_local(s)) guards.insert(guards.end(), b.edge_guards.begin(), b.edge_guards.end());
     // Work-items along an index that the stage does not use would all write the same element: the first one does.
     std::vector<std::pair<LoopKind, Var>> idle;
     if (b.scope != Scope::registers)

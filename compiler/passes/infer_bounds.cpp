@@ -162,8 +162,8 @@ class Inference {
   }
 
   void guards(const Stage& s, StageBounds& b) {
-    auto need = [&](const Expr& condition, bool reduction) {
-      if (!b.facts.prove(condition)) (reduction ? b.reduce_guards : b.data_guards).push_back(condition);
+    auto need = [&](const Expr& condition, std::vector<Expr>& guards) {
+      if (!b.facts.prove(condition)) guards.push_back(condition);
     };
     for (const LoopRelation& r : s.relations) {
       if (r.kind != LoopRelation::Kind::split) continue;
@@ -172,12 +172,15 @@ class Inference {
       const int64_t* inner = as_constant(b.loop_extent[r.inner]);
       const int64_t* outer = as_constant(b.loop_extent[r.outer]);
       if (whole && inner && outer && *whole == *inner * *outer) continue;
-      need(split_values_[r.fused] < b.loop_extent[r.fused], s.loops[r.fused].is_reduction);
+      const Expr inside = split_values_[r.fused] < b.loop_extent[r.fused];
+      need(inside, s.loops[r.fused].is_reduction ? b.reduce_guards : b.data_guards);
+      // Whoever is read inside this region need not cover what the tail leaves out.
+      if (s.attach == AttachKind::at && whole) b.facts.assume(inside);
     }
     if (s.attach != AttachKind::at) return;
     for (size_t d = 0; d < s.axes.size(); ++d) {
-      need(b.value[d] >= 0, false);
-      need(b.value[d] < s.axes[d].extent, false);
+      need(b.value[d] >= 0, b.edge_guards);
+      need(b.value[d] < s.axes[d].extent, b.edge_guards);
     }
   }
 
