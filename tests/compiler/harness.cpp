@@ -115,12 +115,17 @@ std::string disagreement(const Program& program, const Symbols&, const Arrays& a
   PipelineOptions options;
   options.after_each = [&](const Pass& pass, const Lowering& l) {
     // Between split_kernels and insert_barriers, work-items are not yet ordered.
-    if (!found.empty() || !pass.form || pass.name == "split_kernels") return;
+    if (!found.empty() || !pass.form || pass.name == "split_kernels" || pass.name == "place_storage") return;
     try {
       const std::string d = difference(program, by_passes(l.function, arrays), expected);
       if (!d.empty()) found = fmt::format("after {}: {}\n{}", pass.name, d, describe(l));
     } catch (const Error& e) {
-      found = fmt::format("after {}: {}\n{}", pass.name, e.what(), describe(l));
+      // A stage in LDS or registers may compute elements beyond a tensor's edge from what nobody wrote, as long as
+      // nobody stores them: that is for the emulated GPU to watch.
+      bool beyond_edge = e.message().find("is read before anything was written") != std::string::npos;
+      for (const auto* list : {&l.function.arguments, &l.function.workspaces})
+        for (const Tensor& t : *list) beyond_edge &= !e.message().starts_with(t.name() + "[");
+      if (!beyond_edge) found = fmt::format("after {}: {}\n{}", pass.name, e.what(), describe(l));
     }
   };
   lower(program, parse_target("gfx942"), options);

@@ -160,7 +160,7 @@ TEST_CASE("refusals: vectorize and unroll") {
         "unrolled)");
   const char* wide = "function wide(A: f32[200000], out C)\nC[i: 200000] = A[i]\n";
   CHECK(refusal({"unroll C.i"}, wide) ==
-        "unroll C.i: C.i has extent 200000, at most 4096 can be unrolled (hint: split it by a smaller factor first)");
+        "unroll C.i: C.i has extent 200000, at most 1024 can be unrolled (hint: split it by a smaller factor first)");
   CHECK(lowering_refusal(chain, {"vectorize D.i"}) ==
         "vectorize D.i: its extent n is not a constant (hint: split it by a small constant and vectorize the inner loop)");
   CHECK(lowering_refusal(chain, {"unroll D.i"}) ==
@@ -169,8 +169,8 @@ TEST_CASE("refusals: vectorize and unroll") {
 
 TEST_CASE("R5: an unroll that would give 200,000 statements is refused with the count") {
   const char* wide = "function wide(A: f32[200000], out C)\nC[i: 200000] = A[i]\n";
-  CHECK(lowering_refusal(wide, {"split C.i -> i0, i1 by 4000, tail guard", "unroll C.i0", "unroll C.i1"}) ==
-        "kernel wide: unrolling gives 200000 statements, at most 16384 are compiled (hint: unroll fewer loops, or split "
+  CHECK(lowering_refusal(wide, {"split C.i -> i0, i1 by 1000, tail guard", "unroll C.i0", "unroll C.i1"}) ==
+        "kernel wide: unrolling gives 200000 statements, at most 4096 are compiled (hint: unroll fewer loops, or split "
         "them by smaller factors first)");
 }
 
