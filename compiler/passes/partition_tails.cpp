@@ -8,8 +8,12 @@
 //   after   for k0 in 0 .. 39 { for k1 in 0 .. 8 { … } } for k1 in 0 .. 7 { … k0 = 39 … }
 //
 // Work-groups take one of two versions, by a condition that is the same for all work-items of the group, so barriers
-// stay legal in both. Serial loops are cut where a guard first fails. Loops over work-items are left alone: cutting
+// stay legal in both. Vectors have two versions as well, by whether all lanes are inside; a vector loop holds no barrier,
+// so work-items may differ. Serial loops are cut where a guard first fails. Loops over work-items are left alone: cutting
 // them would diverge. It stands after guard_tails, and before split_kernels takes the bound loops away.
+#include <map>
+#include <set>
+
 #include "compiler/passes/passes.h"
 #include "compiler/passes/with_facts.h"
 #include "ir/visit.h"
@@ -129,8 +133,37 @@ class Partition {
     return make_loop(l.loop, l.var, l.begin, l.end, body);
   }
 
+  // Two versions of a vectorized loop: all lanes, or lane by lane. Null when no guard tells lanes apart.
+  Stmt lane_versions(const LoopNode& l, const Facts& facts) const {
+    std::set<const VarNode*> inner = {l.var.node()};
+    walk(
+        l.body,
+        [&](const Stmt& x) {
+          if (const auto* inside = as<LoopNode>(x)) inner.insert(inside->var.node());
+          return true;
+        },
+        [](const Expr&) { return false; });
+    Facts all = facts;
+    all.add_range(l.var, l.begin, l.end);
+    add_inner_ranges(l.body, all);
+    std::vector<Expr> conditions;
+    Facts bulk = facts;
+    for (const Expr& guard : guards_in(l.body)) {
+      if (!uses(guard, l.var)) continue;
+      const auto holds = all.always(guard, [&](const VarNode* v) { return inner.count(v) == 0; });
+      if (!holds || as_constant(*holds) || bulk.prove(*holds)) continue;
+      bulk.assume(*holds);
+      conditions.push_back(*holds);
+    }
+    if (conditions.empty() || bulk.impossible()) return {};
+    const Stmt loop = make_loop(l.loop, l.var, l.begin, l.end, l.body);
+    return make_branch(conjunction(conditions), refine(loop, bulk), loop);
+  }
+
   // Cuts the loop where one of its guards first fails, whatever the loops inside it do.
   Stmt cut(const LoopNode& l, const Facts& facts) {
+    if (l.loop == LoopKind::vectorized)
+      if (Stmt versions = lane_versions(l, facts)) return versions;
     Facts inside = facts;
     inside.add_range(l.var, l.begin, l.end);
     Facts all = inside;
@@ -143,8 +176,6 @@ class Partition {
       const Expr middle = simplify(*at, facts);
       // A cut at the very beginning, or one that leaves the guard standing in both parts, gains nothing.
       if (facts.prove(middle <= l.begin) || !facts.prove(middle >= l.begin) || !facts.prove(middle <= l.end)) continue;
-      Facts bulk = facts;
-      bulk.add_range(l.var, l.begin, middle);
       Stmt first = part(l, l.begin, middle, facts);
       Stmt second = part(l, middle, l.end, facts);
       return make_block({first, second});
@@ -162,10 +193,8 @@ class Partition {
     inside.add_range(var, begin, end);
     if (inside.impossible()) return make_block({});
     const Stmt body = fresh(substitute(l.body, {{l.var.node(), var}}));
-    return run_loop(make_loop(l.loop, var, begin, end, refine(body, inside)), facts);
+    return run(refine(make_loop(l.loop, var, begin, end, body), facts), facts);
   }
-
-  Stmt run_loop(const Stmt& s, const Facts& facts) { return run(s, facts); }
 
   // Each variable is bound once: copies of a body bind new ones.
   static Stmt fresh(const Stmt& s) {

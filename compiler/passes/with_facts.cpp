@@ -75,7 +75,9 @@ Stmt refine(const Stmt& s, const Facts& facts) {
   if (const auto* l = as<LoopNode>(s)) {
     Facts inside = facts;
     inside.add_range(l->var, l->begin, l->end);
-    return make_loop(l->loop, l->var, l->begin, l->end, refine(l->body, inside));
+    const Stmt body = refine(l->body, inside);
+    if (const auto* block = as<BlockNode>(body); block && block->stmts.empty()) return body;  // nothing is left to repeat
+    return make_loop(l->loop, l->var, l->begin, l->end, body);
   }
   if (const auto* b = as<BranchNode>(s)) {
     const Expr condition = refine_condition(refine(b->condition, facts), facts);
