@@ -369,5 +369,5 @@ TEST_CASE("refusals: targets, outputs, arguments") {
   PipelineOptions options;
   options.stop_after = "vectorise";
   CHECK(error_message([&] { lower(to_program(s, {A, C}, "f"), parse_target("gfx942"), options); })
-            .starts_with("--stop-after: there is no pass vectorise (hint: the passes are apply_schedule, infer_bounds, "));
+            .starts_with("--stop-after: there is no pass vectorise (hint: the passes are apply_schedule, check_accesses, infer_bounds, "));
 }
