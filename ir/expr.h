@@ -159,8 +159,11 @@ Expr make_reduce(Combiner combiner, std::vector<Expr> sources, std::vector<Axis>
 Combiner make_combiner(std::string name, std::vector<Var> lhs, std::vector<Var> rhs, std::vector<Expr> result,
                        std::vector<Expr> identity);
 
-// Throws Error unless `extent` is a scalar i64, and not negative where it is a constant.
+// Throws Error unless `extent` is a scalar i64, and between 0 and max_extent where it is a constant.
 void check_extent(const std::string& where, const Expr& extent);
+// The same for all loops together, so that no fused or rounded-up loop can overflow.
+void check_size(const std::string& where, const std::vector<Axis>& axes);
+inline constexpr int64_t max_extent = int64_t{1} << 50;
 
 // ---- the language
 ReduceAxis reduce_axis(Expr extent, std::string name);

@@ -116,6 +116,7 @@ Expr make_reduce(Combiner combiner, std::vector<Expr> sources, std::vector<Axis>
   const std::string where = combiner->name + "(…)";
   if (axes.empty()) throw Error(where, "there is no axis to reduce over", "name one, as in sum(x, k)");
   for (const Axis& axis : axes) check_extent(fmt::format("{}, axis {}", where, axis.var.name()), axis.extent);
+  check_size(where, axes);
   if (sources.size() != combiner->lhs.size())
     throw Error(where, fmt::format("{} sources for a combiner of {} components", sources.size(), combiner->lhs.size()),
                 "give one source per component");

@@ -97,6 +97,17 @@ void check_extent(const std::string& where, const Expr& extent) {
                 "use whole numbers and `Var`s");
   if (const int64_t* e = as_constant(extent); e && *e < 0)
     throw Error(where, fmt::format("the extent is {}", *e), "an extent is 0 or more");
+  if (const int64_t* e = as_constant(extent); e && *e > max_extent)
+    throw Error(where, fmt::format("the extent is {}, at most {} is possible", *e, max_extent), "no memory holds more");
+}
+
+void check_size(const std::string& where, const std::vector<Axis>& axes) {
+  int64_t size = 1;
+  for (const Axis& axis : axes) {
+    const int64_t* e = as_constant(axis.extent);
+    if (e && (__builtin_mul_overflow(size, std::max<int64_t>(*e, 1), &size) || size > max_extent))
+      throw Error(where, fmt::format("its loops run more than {} times", max_extent), "use smaller extents");
+  }
 }
 
 int check_access(const TensorNode& tensor, const std::vector<Expr>& indices) {
@@ -159,6 +170,7 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
     definition->axes.push_back({Var(std::move(axis_name)), shape[d]});
     indices.push_back(definition->axes.back().var);
   }
+  check_size("compute " + names[0], definition->axes);
   definition->names = names;
   definition->body = body(indices);
   if (definition->body.size() != names.size())

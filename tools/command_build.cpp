@@ -18,6 +18,8 @@ struct BuildCommand {
   int code_object_version = 0, wave_size = 0;
 
   void run() const {
+    if (!emit.empty() && (!stop_after.empty() || print))
+      throw Error("--emit", "it does not go with --print and --stop-after, which show the passes' own text", "leave one of them out");
     const Program program = parse_program(read_text(file), file);
     if (!stop_after.empty() || print) return lower_only(program);
     BuildOptions options;

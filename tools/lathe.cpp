@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "runtime/base/error.h"
 #include "tools/commands.h"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   lathe::add_inspect_command(app);
   try {
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0) throw lathe::Error("standard output", "it could not be written whole", "check where it goes");
     return 0;
   } catch (const CLI::ParseError& e) {
     return app.exit(e);

@@ -190,8 +190,11 @@ class Barriers {
       barrier_before_ = true;
       pending.clear();
     }
-    const bool writes = std::any_of(own.begin(), own.end(), [](const Access& a) { return a.write; });
-    if (writes && is_uniform(s)) {
+    // A statement that reads nothing it writes needs no barrier inside: the copy into a tile, the sums over it.
+    const bool reads_own = std::any_of(own.begin(), own.end(), [&](const Access& a) {
+      return a.write && std::any_of(own.begin(), own.end(), [&](const Access& b) { return !b.write && b.tensor.same_as(a.tensor); });
+    });
+    if (reads_own && is_uniform(s)) {
       const bool barrier = std::exchange(barrier_before_, false);
       Stmt placed = place_inside(s, known, loops, pending);
       barrier_before_ = barrier;
@@ -235,9 +238,17 @@ class Barriers {
   Stmt place_loop(const LoopNode& l, const Known& known, Loops loops, std::vector<Access>& pending) {
     const Known inside = with(known, l.begin <= l.var && l.var < l.end);
     loops.push_back(l.var.node());
-    // First as if it ran once, to learn what is pending at its end; then with that at its beginning as well.
+    // First as if it ran once, to learn what is pending at its end; then with that at its beginning as well. While an
+    // outer loop learns, any access of the body may be pending at the end: learning at every depth would take twice as
+    // long for each.
     std::vector<Access> at_end = pending;
-    own_block(l.body, inside, loops, at_end);
+    if (learning_) {
+      collect(l.body, inside, loops, at_end);
+    } else {
+      learning_ = true;
+      own_block(l.body, inside, loops, at_end);
+      learning_ = false;
+    }
     std::vector<Access> at_start = pending;
     at_start.insert(at_start.end(), at_end.begin(), at_end.end());
     Stmt body = own_block(l.body, inside, loops, at_start);
@@ -259,6 +270,7 @@ class Barriers {
   std::set<const TensorNode*> shared_;
   mutable Substitution second_;
   bool barrier_before_ = false;
+  bool learning_ = false;
 };
 
 }  // namespace

@@ -27,7 +27,14 @@ namespace {
 // Every variable is an isl parameter of a set without dimensions; its id carries the variable's node.
 // Terms that are not affine stand as parameters too ("opaque"), one per distinct term.
 struct Context {
-  Context() : ctx(isl_ctx_alloc()) { isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE); }
+  Context() : ctx(isl_ctx_alloc()) {
+    isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(ctx, budget);
+  }
+  // Each question has a budget of isl's operations (a pivot or the like: all those of the tiled GEMM stay far below).
+  // Past it isl gives up, and the answer is "not known", which every caller takes as such.
+  static constexpr unsigned long budget = 100000;
+  void new_question() { isl_ctx_reset_operations(ctx); }
   ~Context() {
     for (auto& [node, id] : ids) isl_id_free(id);
     isl_ctx_free(ctx);
@@ -437,12 +444,13 @@ void Facts::assume(const Expr& condition) {
     assume(a->args[1]);
     return;
   }
-  if (isl_set* s = quick_restrict(state_->c(), state_->set, condition, false)) {
-    isl_set_free(state_->set);
-    state_->set = s;
-  } else if (isl_set* points = condition_set(state_->c(), condition)) {
-    state_->set = isl_set_intersect(state_->set, points);
-  }
+  state_->c().new_question();
+  isl_set* restricted = quick_restrict(state_->c(), state_->set, condition, false);
+  if (!restricted)
+    if (isl_set* points = condition_set(state_->c(), condition)) restricted = isl_set_intersect(isl_set_copy(state_->set), points);
+  if (!restricted) return;
+  isl_set_free(state_->set);
+  state_->set = restricted;
 }
 
 void Facts::add_range(const Var& v, const Expr& begin, const Expr& end) {
@@ -453,6 +461,7 @@ void Facts::add_range(const Var& v, const Expr& begin, const Expr& end) {
 bool Facts::prove(const Expr& condition) const {
   if (const auto* a = as<ApplyNode>(condition); a && a->op == Op::logical_and)
     return prove(a->args[0]) && prove(a->args[1]);
+  state_->c().new_question();
   if (isl_set* counterexamples = quick_restrict(state_->c(), state_->set, condition, true)) {
     const isl_bool result = isl_set_is_empty(counterexamples);
     isl_set_free(counterexamples);
@@ -466,6 +475,7 @@ bool Facts::prove(const Expr& condition) const {
 }
 
 bool Facts::refute(const Expr& condition) const {
+  state_->c().new_question();
   if (isl_set* examples = quick_restrict(state_->c(), state_->set, condition, false)) {
     const isl_bool result = isl_set_is_empty(examples);
     isl_set_free(examples);
@@ -478,7 +488,10 @@ bool Facts::refute(const Expr& condition) const {
   return result == isl_bool_true;
 }
 
-bool Facts::impossible() const { return isl_set_is_empty(state_->set) == isl_bool_true; }
+bool Facts::impossible() const {
+  state_->c().new_question();
+  return isl_set_is_empty(state_->set) == isl_bool_true;
+}
 
 namespace {
 
@@ -503,16 +516,19 @@ std::optional<int64_t> extreme(Context& c, isl_set* values, isl_val* (*find)(isl
 
 std::optional<int64_t> Facts::constant_max(const Expr& e) const {
   if (const int64_t* k = as_constant(e)) return *k;
+  state_->c().new_question();
   return extreme(state_->c(), values_of(state_->c(), isl_set_copy(state_->set), e), isl_set_max_val);
 }
 
 std::optional<int64_t> Facts::constant_min(const Expr& e) const {
   if (const int64_t* k = as_constant(e)) return *k;
+  state_->c().new_question();
   return extreme(state_->c(), values_of(state_->c(), isl_set_copy(state_->set), e), isl_set_min_val);
 }
 
 std::optional<Expr> Facts::always(const Expr& condition, const IsOuter& is_outer) const {
   Context& c = state_->c();
+  c.new_question();
   isl_set* holds = condition_set(c, condition);
   if (!holds) return std::nullopt;
   isl_set* fails = project_onto(c, isl_set_subtract(isl_set_copy(state_->set), holds), is_outer);
@@ -535,6 +551,7 @@ std::optional<Expr> Facts::always(const Expr& condition, const IsOuter& is_outer
 
 std::optional<Expr> Facts::first_failure(const Expr& condition, const Var& v, const IsOuter& is_outer) const {
   Context& c = state_->c();
+  c.new_question();
   isl_set* holds = condition_set(c, condition);
   if (!holds) return std::nullopt;
   isl_set* fails = isl_set_subtract(isl_set_copy(state_->set), holds);
@@ -565,6 +582,7 @@ std::optional<Expr> Facts::first_failure(const Expr& condition, const Var& v, co
 std::optional<Facts::Range> Facts::hull(const std::vector<std::pair<Facts, Expr>>& values, const IsOuter& is_outer) {
   LATHE_CHECK(!values.empty(), "hull of nothing");
   Context& c = values[0].first.state_->c();
+  c.new_question();
   isl_set* all = nullptr;
   isl_set* outer = nullptr;
   for (const auto& [facts, e] : values) {
