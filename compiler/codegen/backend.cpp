@@ -17,11 +17,11 @@ namespace lathe {
 namespace {
 
 // Sets one of LLVM's boolean command-line options, for the whole process.
-void disable_option(llvm::StringRef name) {
+void set_option(llvm::StringRef name, llvm::StringRef value) {
   auto& options = llvm::cl::getRegisteredOptions();
   auto found = options.find(name);
   LATHE_CHECK(found != options.end(), "LLVM has no option " + name.str());
-  found->second->addOccurrence(1, name, "false");
+  found->second->addOccurrence(1, name, value);
 }
 
 void initialise_llvm() {
@@ -34,7 +34,11 @@ void initialise_llvm() {
     // LLVM 22 turns (u % 10) * 28 of a u64 into mul_u24, which looks at 24 bits and so drops the high part of the
     // quotient, and that into v_mad_u64_u32, which reads all 32: a wrong address. Until that is mended there, the pass
     // that makes the 24-bit products of 64-bit values stays off.
-    disable_option("amdgpu-codegenprepare-mul24");
+    set_option("amdgpu-codegenprepare-mul24", "false");
+    // LLVM 22 merges the s_and that defines SCC for an s_cselect with the one in front of a branch (MachineCSE), and
+    // si-pre-emit-peephole then deletes it: the s_cselect reads an old SCC (LLVM's issue 215745, mended in August
+    // 2026). Without the merging both stay. The GEMM's code keeps its length.
+    set_option("disable-machine-cse", "true");
   });
 }
 

@@ -18,6 +18,14 @@ namespace {
 
 class Narrower {
  public:
+  explicit Narrower(const Kernel& k) {
+    for (int d = 0; d < 3; ++d) {
+      variables_[k.block_index[d].node()] = std::nullopt;  // a grid that grows with a symbol has no bound
+      know(k.block_index[d], 0, k.grid[d]);
+      know(k.thread_index[d], 0, k.block[d]);
+    }
+  }
+
   // Subexpressions repeat a lot after unrolling: each distinct variable is bounded once per place.
   Expr index(const Expr& e, const Facts& facts) {
     if (const auto* ramp = as<RampNode>(e)) {
@@ -37,6 +45,7 @@ class Narrower {
 
   Stmt run(const Stmt& s, const Facts& facts) {
     if (const auto* l = as<LoopNode>(s)) {
+      know(l->var, l->begin, l->end);
       Facts inside = facts;
       inside.add_range(l->var, l->begin, l->end);
       return make_loop(l->loop, l->var, l->begin, l->end, run(l->body, inside));
@@ -48,6 +57,12 @@ class Narrower {
   }
 
  private:
+  // A range between numbers needs no question.
+  void know(const Var& v, const Expr& begin, const Expr& end) {
+    const int64_t *low = as_constant(begin), *high = as_constant(end);
+    if (low && high) variables_[v.node()] = Bounds{*low, std::max(*low, *high - 1)};
+  }
+
   Expr scalar(const Expr& e, const Facts& facts) { return fits(e, facts) ? narrow(e) : e; }
 
   // Is every value on the way to `e` an i32? Bounds add up term by term, so one question a variable is enough.
@@ -107,7 +122,7 @@ class Narrower {
 }  // namespace
 
 void narrow_indices(Lowering& l) {
-  for (Kernel& k : l.function.kernels) k.body = Narrower().run(k.body, kernel_facts(k));
+  for (Kernel& k : l.function.kernels) k.body = Narrower(k).run(k.body, kernel_facts(k));
 }
 
 }  // namespace lathe
