@@ -1,7 +1,6 @@
 #include "compiler/codegen/backend.h"
 
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/Support/CommandLine.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -11,18 +10,11 @@
 #include <map>
 #include <mutex>
 
+#include "compiler/codegen/llvm_options.h"
 #include "runtime/base/error.h"
 
 namespace lathe {
 namespace {
-
-// Sets one of LLVM's boolean command-line options, for the whole process.
-void set_option(llvm::StringRef name, llvm::StringRef value) {
-  auto& options = llvm::cl::getRegisteredOptions();
-  auto found = options.find(name);
-  LATHE_CHECK(found != options.end(), "LLVM has no option " + name.str());
-  found->second->addOccurrence(1, name, value);
-}
 
 void initialise_llvm() {
   static std::once_flag once;
@@ -31,19 +23,12 @@ void initialise_llvm() {
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
-    // LLVM 22 turns (u % 10) * 28 of a u64 into mul_u24, which looks at 24 bits and so drops the high part of the
-    // quotient, and that into v_mad_u64_u32, which reads all 32: a wrong address. Until that is mended there, the pass
-    // that makes the 24-bit products of 64-bit values stays off.
-    set_option("amdgpu-codegenprepare-mul24", "false");
-    // LLVM 22 merges the s_and that defines SCC for an s_cselect with the one in front of a branch (MachineCSE), and
-    // si-pre-emit-peephole then deletes it: the s_cselect reads an old SCC (LLVM's issue 215745, mended in August
-    // 2026). Without the merging both stay. The GEMM's code keeps its length.
-    set_option("disable-machine-cse", "true");
   });
 }
 
 void run_code_generation(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& stream,
                          llvm::CodeGenFileType kind) {
+  const auto lock = generating_code();
   llvm::legacy::PassManager passes;
   constexpr bool skip_ir_verifier = true;  // compile_kernels has run it
   const bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, kind, skip_ir_verifier);

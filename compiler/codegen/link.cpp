@@ -7,8 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 
+#include "compiler/codegen/llvm_options.h"
 #include "runtime/base/error.h"
 
 LLD_HAS_DRIVER(elf)
@@ -43,7 +43,6 @@ class ScratchDirectory {
 
 std::vector<uint8_t> link_code_object(std::span<const char> object, const std::string& where) {
   // After a fatal error lld cannot run again in this process (canRunAgain).
-  static std::mutex one_at_a_time;
   static bool usable = true;
   const ScratchDirectory scratch(where);
   const std::string input = scratch.file("in.o"), output = scratch.file("out.so");
@@ -54,7 +53,7 @@ std::vector<uint8_t> link_code_object(std::span<const char> object, const std::s
 
   std::string messages;
   {
-    const std::lock_guard lock(one_at_a_time);
+    const auto lock = linking();
     if (!usable)
       throw Error(where, "the linker cannot be used any more after an earlier fatal error", "restart the process");
     llvm::raw_string_ostream stream(messages);

@@ -120,6 +120,20 @@ combiner turn(a: f32, b: f32), (c: f32, d: f32) = (a * c - b * d, a * d + b * c)
 )", steps);
 }
 
+TEST_CASE("a uniform condition that chooses and branches (LLVM's issue 215745)") {
+  const Program p = parse_program(R"(
+function f(A: f32[4], out I, out V)
+(I, V)[i: 1] = (argmax[k: 4](k, A[k]), argmax[k: 4](k, A[k]).1)
+schedule {
+  unroll I.i
+  unroll I.k
+}
+)");
+  Arrays in = random_arrays(p, {}, 1, Values::whole);
+  in[0] = HostArray::from<float>({3, 1, 3, 0}, {4});
+  CHECK(agree(p, {}, in)[1].value(0) == 0);
+}
+
 TEST_CASE("reductions with data loops inside, in place and through cache_write") {
   agree_with("function f(A: f32[13, 10], out C)\nC[i: 13] = sum[k: 10](A[i, k])\n",
              "  split C.i -> i0, i1 by 4, tail guard\n  reorder C.i0, C.k, C.i1\n  bind C.i0 to block_x\n  bind C.i1 to thread_x");
