@@ -182,8 +182,18 @@ class Scheduler {
 
   void run() {
     const int64_t wanted = dice_.below(14);
-    for (int64_t tries = 0, accepted = 0; accepted < wanted && tries < 60; ++tries)
-      if (!schedule_.try_apply(step())) ++accepted;
+    for (int64_t tries = 0, accepted = 0; accepted < wanted && tries < 60; ++tries) {
+      const Step s = step();
+      if (schedule_.try_apply(s)) continue;
+      ++accepted;
+      // A stage that was given local memory needs a place.
+      if (s.word != "shared" && s.word != "register") continue;
+      const std::string& name = s.results.empty() ? s.tensors[0] : s.results[0];
+      for (int i = 0; i < 5; ++i) {
+        const Stage& reader = s.tensors.size() > 1 ? *schedule_.find_stage(s.tensors[1]) : stage();
+        if (!schedule_.try_apply({StepKind::compute_at, {loop(reader)}, {name}, {}, {}, ""})) break;
+      }
+    }
   }
 
  private:
@@ -246,7 +256,18 @@ RandomCase random_case(uint64_t seed) {
   Schedule schedule(result.program);
   Scheduler(dice, schedule).run();
   result.program.steps = schedule.steps();
-  return result;
+  // Steps that are refused only as a whole: as many of the first ones as are not.
+  for (;; result.program.steps.pop_back()) {
+    try {
+      PipelineOptions options;
+      options.stop_after = "build_loops";
+      lower(result.program, parse_target("gfx942"), options);
+      return result;
+    } catch (const Error& e) {
+      if (result.program.steps.empty()) throw;
+      ++result.refused;
+    }
+  }
 }
 
 }  // namespace lathe::test

@@ -11,6 +11,7 @@ namespace lathe::test {
 struct RandomCase {
   Program program;
   Symbols symbols;
+  int refused = 0;  // prefixes of the schedule that lowering refused
 };
 
 RandomCase random_case(uint64_t seed);

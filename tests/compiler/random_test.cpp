@@ -27,9 +27,10 @@ TEST_CASE("random programs under random schedules") {
   const bool loud = std::getenv("LATHE_RANDOM_COUNT") != nullptr;
   int refused = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const RandomCase c = random_case(seed);
-    INFO("seed " << seed << "\n" << to_string(c.program));
     if (loud) fmt::print(stderr, "seed {}", seed);
+    INFO("seed " << seed);
+    const RandomCase c = random_case(seed);
+    INFO(to_string(c.program));
     const auto start = std::chrono::steady_clock::now();
     std::string outcome;
     try {
