@@ -32,7 +32,9 @@ Expr refine_condition(const Expr& condition, const Facts& facts) {
     }
     if (facts.prove(c)) continue;
     if (facts.refute(c)) return false_();
-    left.push_back(c);
+    const auto* a = as<ApplyNode>(c);
+    const bool compares = a && op_row(a->op).typing == OpTyping::compare && a->args[0].type() == i64;
+    left.push_back(compares ? make_apply(a->op, {simplify(a->args[0], facts), simplify(a->args[1], facts)}) : c);
   }
   return conjunction(left);
 }
