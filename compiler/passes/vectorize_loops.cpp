@@ -59,7 +59,7 @@ class Vectorizer {
       std::vector<Expr> shape = a->tensor.shape();
       shape.push_back(lanes_);
       const Tensor wide = make_tensor(a->tensor.name(), a->tensor.type(), std::move(shape));
-      widened_.emplace(a->tensor.get(), wide);
+      widened_[a->tensor.get()] = wide;  // partition_tails may have made copies that allocate it again
       return make_alloc(wide, a->scope, run(a->body));
     }
     return map_children(

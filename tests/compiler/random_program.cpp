@@ -180,7 +180,9 @@ class Scheduler {
  public:
   Scheduler(Dice& dice, Schedule& schedule) : dice_(dice), schedule_(schedule) {}
 
+  // Half of the schedules begin as people write them for a GPU; then comes anything.
   void run() {
+    if (dice_.one_in(2)) tiled();
     const int64_t wanted = dice_.below(14);
     for (int64_t tries = 0, accepted = 0; accepted < wanted && tries < 60; ++tries) {
       const Step s = step();
@@ -197,6 +199,63 @@ class Scheduler {
   }
 
  private:
+  bool attempt(const Step& s) { return !schedule_.try_apply(s); }
+
+  // Splits the innermost data loop of a stage for the work-items, so that all stages of a kernel have as many.
+  void for_work_items(const std::string& name) {
+    std::vector<AxisName> data;
+    const Stage& before = *schedule_.find_stage(name);
+    for (int l : before.leaves)
+      if (!before.loops[static_cast<size_t>(l)].is_reduction) data.push_back({name, before.loops[static_cast<size_t>(l)].name});
+    if (data.size() > 1 && dice_.one_in(2)) {
+      const std::string f = fresh("f");
+      if (attempt({StepKind::fuse, data, {}, {f}, {}, ""})) data = {{name, f}};
+    }
+    if (data.empty()) return;
+    if (dice_.one_in(3)) {
+      const std::string a = fresh("a"), v = fresh("v");
+      if (attempt({StepKind::split, {data.back()}, {}, {a, v}, {dice_.of<int64_t>({2, 4})}, "guard"})) {
+        attempt({dice_.one_in(2) ? StepKind::vectorize : StepKind::unroll, {{name, v}}, {}, {}, {}, ""});
+        data.back() = {name, a};
+      }
+    }
+    const std::string a = fresh("a"), t = fresh("t");
+    if (attempt({StepKind::split, {data.back()}, {}, {a, t}, {work_items_}, "guard"}))
+      attempt({StepKind::bind, {{name, t}}, {}, {}, {}, "thread_x"});
+  }
+
+  void tiled() {
+    work_items_ = dice_.of<int64_t>({4, 8, 16, 32});
+    const std::string out = schedule_.stages().back().name;
+    if (dice_.one_in(3)) {
+      const std::string local = fresh("L");
+      attempt({StepKind::cache_write, {}, {out}, {local}, {}, "register"});
+    }
+    for_work_items(out);
+    const Stage* s = schedule_.find_stage(out);
+    if (dice_.one_in(2)) attempt({StepKind::bind, {{out, s->loops[static_cast<size_t>(s->leaves[0])].name}}, {}, {}, {}, "block_x"});
+    for (int64_t copies = dice_.below(3); copies > 0; --copies) {
+      const Stage& reader = stage();
+      const auto read = reads_of(reader);
+      if (!read.empty()) attempt({StepKind::cache_read, {}, {dice_.of(read).name(), reader.name}, {fresh("R")}, {}, scope()});
+    }
+    std::vector<std::string> names;
+    for (const Stage& other : schedule_.stages())
+      if (other.name != out) names.push_back(other.name);
+    for (size_t i = names.size(); i-- > 0;) {
+      if (dice_.one_in(6)) {
+        attempt({StepKind::compute_inline, {}, {names[i]}, {}, {}, ""});
+        continue;
+      }
+      for (int tries = 0; tries < 6; ++tries) {
+        const Stage& host = stage();
+        if (host.attach == AttachKind::inlined || host.leaves.empty()) continue;
+        if (attempt({StepKind::compute_at, {loop(host)}, {names[i]}, {}, {}, ""})) break;
+      }
+      if (schedule_.find_stage(names[i])->attach != AttachKind::inlined && !dice_.one_in(3)) for_work_items(names[i]);
+    }
+  }
+
   const Stage& stage() { return dice_.of(schedule_.stages()); }
   AxisName loop(const Stage& s) {
     if (s.leaves.empty()) return {s.name, "none"};
@@ -244,6 +303,7 @@ class Scheduler {
   Dice& dice_;
   Schedule& schedule_;
   int names_ = 0;
+  int64_t work_items_ = 8;
 };
 
 }  // namespace
