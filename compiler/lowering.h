@@ -15,6 +15,7 @@ namespace lathe {
 struct StageBounds {
   Scope scope = Scope::global;
   std::vector<Expr> min, extent;    // per data axis: the region's first element and size, in terms of enclosing loops
+  bool covers_reads = true;         // does the region hold every read, also of those elements that no reader needs?
   std::vector<Expr> loop_extent;    // per Stage::loops
   std::vector<Expr> value;          // per axis, then per reduce axis: its value in terms of the leaf loops
   std::vector<Expr> data_guards;    // conditions on the data axes that keep a store inside the region …

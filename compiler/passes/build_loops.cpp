@@ -152,7 +152,7 @@ class Builder {
         const auto* load = as<LoadNode>(x);
         if (!load) return true;
         const StageBounds* producer = bounds_of(*load->tensor);
-        local &= producer && producer->scope != Scope::global;
+        local &= producer && producer->scope != Scope::global && producer->covers_reads;
         for (const Expr& i : load->indices) local &= !has_load(i);
         return true;
       });

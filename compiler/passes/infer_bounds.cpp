@@ -105,6 +105,7 @@ class Inference {
       if (!hull) {  // an access that depends on data: all of it may be needed
         b.min.push_back(0);
         b.extent.push_back(s.axes[d].extent);
+        b.covers_reads = false;
       } else {
         b.min.push_back(simplify(hull->min));
         const Expr size = simplify(hull->max - hull->min + 1);

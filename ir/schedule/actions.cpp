@@ -240,11 +240,15 @@ class Action {
     return false;
   }
 
-  // Does `consumer` need `producer`, perhaps through other stages?
+  // Does `consumer` need `producer`, perhaps through other stages? Producers stand before consumers.
   bool depends_on(const Stage& consumer, const Stage& producer) const {
-    if (reads(consumer, producer)) return true;
-    for (const Stage& middle : stages_)
-      if (&middle != &consumer && &middle != &producer && reads(consumer, middle) && depends_on(middle, producer)) return true;
+    std::vector<const Stage*> needed = {&consumer};
+    for (size_t i = stages_.size(); i-- > 0;) {
+      const bool is_read = std::any_of(needed.begin(), needed.end(), [&](const Stage* s) { return reads(*s, stages_[i]); });
+      if (!is_read) continue;
+      if (&stages_[i] == &producer) return true;
+      needed.push_back(&stages_[i]);
+    }
     return false;
   }
 

@@ -211,6 +211,22 @@ C[i: 60] = R[i] * R[i + 2]
   agree_with(body, tile + "  compute_at Q at R.i\n  compute_at P at R.i\n");
 }
 
+TEST_CASE("a region that is the whole dimension does not cover what is read beyond an edge") {
+  agree_with(R"(
+function f(A: f32[12, 7], out C)
+S[i: 12] = sum[k: 7](A[i, k])
+C[i: 12, j: 7] = A[i, j] + S[i]
+)",
+             R"(
+  fuse C.i, C.j -> f
+  split C.f -> f0, f1 by 16, tail guard
+  bind C.f1 to thread_x
+  cache_read A -> AS in shared for S
+  compute_at S at C.f1
+  compute_at AS at S.k
+)");
+}
+
 TEST_CASE("gathers, and stages that are gathered from") {
   const std::string body = R"(
 function f(A: f32[16], I: i64[40], out C)

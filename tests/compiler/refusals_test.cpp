@@ -1,4 +1,6 @@
 // Every refusal of a schedule, by the steps themselves or by the passes: where, what and hint.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "compiler/build.h"
@@ -209,6 +211,15 @@ C[i: 64] = I[i] + V[i]
 )";
   CHECK(refusal({"compute_inline I"}, tuple) ==
         "compute_inline I: I has several outputs (hint: compute_at it inside its consumer)");
+}
+
+TEST_CASE("asking whether a stage needs another one takes no time even where many paths lead back") {
+  std::string text = "A0[i: 64] = A[i]\nB0[i: 64] = A[i]\n";
+  for (int k = 1; k < 40; ++k)
+    text += fmt::format("A{0}[i: 64] = A{1}[i] + B{1}[i]\nB{0}[i: 64] = A{1}[i] - B{1}[i]\n", k, k - 1);
+  text = "function f(A: f32[64], out C, out D)\n" + text + "C[i: 64] = A39[i] + B39[i]\nZ[i: 64] = A[i]\nD[i: 64] = Z[i]\n";
+  CHECK(refusal({"compute_at Z at C.i"}, text.c_str()) ==
+        "compute_at Z at C.i: C does not read Z (hint: compute a stage inside one that needs it)");
 }
 
 TEST_CASE("refusals: where a stage is computed, as the whole schedule says it") {
