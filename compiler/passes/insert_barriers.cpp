@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -30,6 +31,7 @@ struct Access {
   bool write;
   std::vector<Expr> known;            // what holds where it happens: loop ranges, branch conditions
   std::vector<const VarNode*> inner;  // loops around it inside the kernel: each work-item runs them by itself
+  int site;                           // its number: the same place in the kernel, however often it is read
 };
 
 class Barriers {
@@ -40,40 +42,67 @@ class Barriers {
     if (work_items_ == 1) return kernel_.body;
     std::vector<Access> pending;
     Known known;
-    for (int d = 0; d < 3; ++d) known = with(known, kernel_.thread_index[d] >= 0 && kernel_.thread_index[d] < kernel_.block[d]);
+    for (int d = 0; d < 3; ++d)
+      known = with(known, kernel_.thread_index[d] >= 0 && kernel_.thread_index[d] < kernel_.block[d], kernel_.thread_index[d].get());
     return place(kernel_.body, known, {}, pending);
   }
 
  private:
   using Loops = std::vector<const VarNode*>;
-  using Known = std::vector<Expr>;
+  using Path = std::vector<const void*>;
+  struct Known {
+    std::vector<Expr> conditions;
+    Path path;  // the nodes that the conditions come from, an else as null before its condition
+  };
 
-  static Known with(Known known, const Expr& condition) {
-    for (const Expr& c : conjuncts(condition)) known.push_back(c);
+  static Known with(Known known, const Expr& condition, const void* node, bool holds = true) {
+    for (const Expr& c : conjuncts(condition)) known.conditions.push_back(c);
+    if (!holds) known.path.push_back(nullptr);
+    known.path.push_back(node);
     return known;
+  }
+  static Known within(const Known& known, const LoopNode& l) { return with(known, l.begin <= l.var && l.var < l.end, l.var.get()); }
+  static Known if_true(const Known& known, const Expr& condition) { return with(known, condition, condition.get()); }
+  static Known if_false(const Known& known, const Expr& condition) { return with(known, !condition, condition.get(), false); }
+
+  Access access(const Tensor& tensor, const std::vector<Expr>& indices, bool write, const Known& known, const Loops& loops) const {
+    Path key = known.path;
+    key.push_back(tensor.get());
+    key.push_back(write ? tensor.get() : nullptr);
+    for (const Expr& i : indices) key.push_back(i.get());
+    const int site = sites_.emplace(std::move(key), static_cast<int>(sites_.size())).first->second;
+    return {tensor, indices, write, known.conditions, loops, site};
+  }
+
+  // Each place once: what is pending at a loop's end is pending at its beginning too, at every depth.
+  static void add(std::vector<Access>& to, const std::vector<Access>& from) {
+    std::set<int> present;
+    for (const Access& a : to) present.insert(a.site);
+    for (const Access& a : from)
+      if (present.insert(a.site).second) to.push_back(a);
   }
 
   // ---- accesses of a statement, with what is known where each happens
   void collect(const Expr& e, const Known& known, const Loops& loops, std::vector<Access>& out) const {
     if (const auto* a = as<ApplyNode>(e); a && a->op == Op::select && has_load(e)) {
-      const Known holds = with(known, a->args[0]), fails = with(known, !a->args[0]);
+      const Known holds = if_true(known, a->args[0]), fails = if_false(known, a->args[0]);
       collect(a->args[0], known, loops, out);
       collect(a->args[1], holds, loops, out);
       return collect(a->args[2], fails, loops, out);
     }
     if (const auto* load = as<LoadNode>(e); load && is_shared(*load->tensor))
-      out.push_back({Tensor(load->tensor), load->indices, false, known, loops});
+      out.push_back(access(Tensor(load->tensor), load->indices, false, known, loops));
     for_each_child(e, [&](const Expr& child) { collect(child, known, loops, out); });
   }
 
   void collect(const Stmt& s, const Known& known, Loops loops, std::vector<Access>& out) {
     if (const auto* l = as<LoopNode>(s)) {
-      const Known inside = with(known, l->begin <= l->var && l->var < l->end);
+      const Known inside = within(known, *l);
       loops.push_back(l->var.node());
       return collect(l->body, inside, loops, out);
     }
     if (const auto* b = as<BranchNode>(s)) {
-      const Known holds = with(known, b->condition), fails = with(known, !b->condition);
+      const Known holds = if_true(known, b->condition), fails = if_false(known, b->condition);
       collect(b->condition, known, loops, out);
       collect(b->then_body, holds, loops, out);
       if (b->else_body) collect(b->else_body, fails, loops, out);
@@ -86,7 +115,7 @@ class Barriers {
     if (const auto* store = as<StoreNode>(s)) {
       for (const Expr& i : store->indices) collect(i, known, loops, out);
       collect(store->value, known, loops, out);
-      if (is_shared(*store->tensor)) out.push_back({store->tensor, store->indices, true, known, loops});
+      if (is_shared(*store->tensor)) out.push_back(access(store->tensor, store->indices, true, known, loops));
       return;
     }
     for_each_child(
@@ -98,6 +127,12 @@ class Barriers {
   // ---- do two accesses meet in one element, made by different work-items?
   bool conflict(const Access& a, const Access& b) const {
     if (a.tensor.get() != b.tensor.get() || !(a.write || b.write)) return false;
+    auto [known, fresh] = conflicts_.emplace(std::minmax(a.site, b.site), false);
+    if (fresh) known->second = find_conflict(a, b);
+    return known->second;
+  }
+
+  bool find_conflict(const Access& a, const Access& b) const {
     // The second work-item has its own thread indices and its own values of the loops around its access.
     const Substitution& second = renaming(b);
     Facts both;
@@ -116,7 +151,7 @@ class Barriers {
 
   // Of what is known, the part about the variables of `indices` and the work-item: the rest would only make isl's
   // question larger. Fewer facts can only mean more barriers.
-  void assume_relevant(Facts& facts, const Known& known, const std::vector<Expr>& indices, const Substitution& renamed) const {
+  void assume_relevant(Facts& facts, const std::vector<Expr>& known, const std::vector<Expr>& indices, const Substitution& renamed) const {
     std::set<const VarNode*> relevant;
     for (const Var& t : kernel_.thread_index) relevant.insert(t.node());
     for (const Expr& e : indices)
@@ -201,7 +236,7 @@ class Barriers {
       return placed;
     }
     LATHE_CHECK(!races(own), "work-items race within one statement:\n" + to_string(s));
-    pending.insert(pending.end(), own.begin(), own.end());
+    add(pending, own);
     return s;
   }
 
@@ -209,12 +244,12 @@ class Barriers {
   Stmt place_inside(const Stmt& s, const Known& known, const Loops& loops, std::vector<Access>& pending) {
     if (const auto* l = as<LoopNode>(s)) return place_loop(*l, known, loops, pending);
     const auto* b = as<BranchNode>(s);
-    const Known holds = with(known, b->condition), fails = with(known, !b->condition);
+    const Known holds = if_true(known, b->condition), fails = if_false(known, b->condition);
     std::vector<Access> in_then = pending, in_else = pending;
     Stmt then_body = own_block(b->then_body, holds, loops, in_then), else_body;
     if (b->else_body) else_body = own_block(b->else_body, fails, loops, in_else);
     pending = std::move(in_then);
-    pending.insert(pending.end(), in_else.begin(), in_else.end());
+    add(pending, in_else);
     return make_branch(b->condition, then_body, else_body);
   }
 
@@ -236,7 +271,7 @@ class Barriers {
   }
 
   Stmt place_loop(const LoopNode& l, const Known& known, Loops loops, std::vector<Access>& pending) {
-    const Known inside = with(known, l.begin <= l.var && l.var < l.end);
+    const Known inside = within(known, l);
     loops.push_back(l.var.node());
     // First as if it ran once, to learn what is pending at its end; then with that at its beginning as well. While an
     // outer loop learns, any access of the body may be pending at the end: learning at every depth would take twice as
@@ -250,18 +285,18 @@ class Barriers {
       learning_ = false;
     }
     std::vector<Access> at_start = pending;
-    at_start.insert(at_start.end(), at_end.begin(), at_end.end());
+    add(at_start, at_end);
     Stmt body = own_block(l.body, inside, loops, at_start);
     // A barrier at the head of the body serves every iteration; what ran before the loop is then settled too. A loop
     // that may not run at all leaves what was pending before it.
-    if (!always_runs(l, known)) at_start.insert(at_start.end(), pending.begin(), pending.end());
+    if (!always_runs(l, known)) add(at_start, pending);
     pending = std::move(at_start);
     return make_loop(l.loop, l.var, l.begin, l.end, body);
   }
 
   bool always_runs(const LoopNode& l, const Known& known) const {
     Facts facts;
-    assume_relevant(facts, known, {l.begin, l.end}, {});
+    assume_relevant(facts, known.conditions, {l.begin, l.end}, {});
     return facts.prove(l.begin < l.end);
   }
 
@@ -269,6 +304,8 @@ class Barriers {
   int64_t work_items_;
   std::set<const TensorNode*> shared_;
   mutable Substitution second_;
+  mutable std::map<Path, int> sites_;
+  mutable std::map<std::pair<int, int>, bool> conflicts_;
   bool barrier_before_ = false;
   bool learning_ = false;
 };
