@@ -236,3 +236,27 @@ TEST_CASE("what a step is parsed from has line and column") {
         CHECK(line.starts_with(to_string(parse_step(cut))));
     }
 }
+
+TEST_CASE("vector add compiles for every target of the table, and for target ids with features") {
+  const Program p = parse_program(R"(
+function myadd<n>(A: f32[n], B: f32[n], out C)
+C[i: n] = A[i] + B[i]
+schedule {
+  split C.i -> i0, i1 by 64, tail guard
+  bind C.i0 to block_x
+  bind C.i1 to thread_x
+}
+)");
+  std::vector<std::string> targets = {"gfx90a:sramecc+:xnack-", "gfx942:xnack+"};
+  for (const GfxRow& row : gfx_table())
+    if (row.compiles) targets.emplace_back(row.name);
+  CHECK(targets.size() == 2 + 18);
+  for (const std::string& target : targets) {
+    INFO(target);
+    const CodeObjectInfo info = build(p, target).info();
+    CHECK(info.target.id() == target);
+    REQUIRE(info.kernels.size() == 1);
+    CHECK(info.kernels[0].max_flat_workgroup_size == 64);
+    CHECK(info.kernels[0].vgpr_spill_count == 0);
+  }
+}
