@@ -9,6 +9,7 @@
 #include "compiler/build.h"
 #include "ir/parse.h"
 #include "tools/files.h"
+#include "tools/keep_memory.h"
 
 using namespace lathe;
 
@@ -58,5 +59,6 @@ void measure(const std::string& name) {
 }  // namespace
 
 int main() {
+  keep_freed_memory();
   for (const char* name : {"vector_add", "gemm", "gemm_odd"}) measure(name);
 }
