@@ -211,6 +211,11 @@ C[i: 60] = R[i] * R[i + 2]
   agree_with(body, tile + "  compute_at Q at R.i\n  compute_at P at R.i\n");
 }
 
+TEST_CASE("a vector loop around a tail whose copies allocate the same accumulator") {
+  agree_with("function f(A: f32[4, 7], B: f32[7, 2], out C)\nC[i: 4, j: 2] = sum[k: 7](A[i, k] * B[k, j]) + 1.0\n",
+             "  reorder C.j, C.i\n  split C.i -> i0, i1 by 3, tail guard\n  vectorize C.j");
+}
+
 TEST_CASE("a region that is the whole dimension does not cover what is read beyond an edge") {
   agree_with(R"(
 function f(A: f32[12, 7], out C)
