@@ -1,30 +1,20 @@
 // Modules, functions and launches.
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "hip/state.h"
+#include "hip/module.h"
+#include "launch/fat_binary.h"
 #include "launch/report.h"
 
-namespace lathe::emu {
-bool known_stream(hipStream_t);
-}
 using namespace lathe::emu;
 
-// HIP's opaque handle types, given their meaning here.
-struct ihipModuleSymbol_t {
-  Kernel* kernel;
-  int device;
-};
 struct ihipModule_t {
   std::unique_ptr<CodeObject> object;
   int device;
-  std::vector<std::unique_ptr<ihipModuleSymbol_t>> functions;
+  std::vector<hipFunction_t> functions;
 };
 
 namespace {
@@ -38,56 +28,45 @@ Handles<ihipModuleSymbol_t>& functions() {
   return *h;
 }
 
-hipError_t load(hipModule_t* out, std::span<const u8> bytes, const char* call) {
+hipError_t load(hipModule_t* out, const ByteSource& image, const char* call) {
   if (!out) return done(hipErrorInvalidValue);
   if (devices().empty()) return done(hipErrorNoDevice);
   const int device = current_device();
-  try {
-    auto object = load_code_object(bytes, *devices()[size_t(device)].isa, device);
-    *out = modules().add(new ihipModule_t{std::move(object), device, {}});
-    return hipSuccess;
-  } catch (const WrongTarget& e) {
-    set_report(fmt::format("lathe emulator: {}: {}", call, e.what()));
-    return done(hipErrorNoBinaryForGpu);
-  } catch (const BadImage& e) {
-    set_report(fmt::format("lathe emulator: {}: {}", call, e.what()));
-    return done(hipErrorInvalidImage);
-  }
-}
-
-// Appends from the caller's memory up to `size` bytes, without trusting them to be there.
-void read_memory(const void* from, size_t size, std::vector<u8>& out) {
-  constexpr size_t step = 1 << 20;
-  while (out.size() < size) {
-    const size_t at = out.size(), want = std::min(step, size - at);
-    out.resize(at + want);
-    iovec local{out.data() + at, want}, remote{const_cast<u8*>(static_cast<const u8*>(from) + at), want};
-    const ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-    out.resize(at + size_t(std::max<ssize_t>(n, 0)));
-    if (n != ssize_t(want)) {
-      // The kernel copies whole pages of an unreadable range or none: take what is left byte by page.
-      if (n > 0) continue;
-      const size_t to_page_end = 4096 - (u64(from) + at) % 4096;
-      if (to_page_end >= want) return;
-      size = at + to_page_end;
-    }
-  }
+  std::unique_ptr<CodeObject> object;
+  const hipError_t e = load_for_device([&](const Isa& isa) { return code_object_for(image, isa); }, device, call, object);
+  if (e == hipSuccess) *out = modules().add(new ihipModule_t{std::move(object), device, {}});
+  return done(e);
 }
 
 }  // namespace
 
+namespace lathe::emu {
+
+hipError_t load_for_device(const std::function<std::vector<u8>(const Isa&)>& image, int device, const char* call, std::unique_ptr<CodeObject>& out) {
+  const Isa& isa = *devices()[size_t(device)].isa;
+  try {
+    out = load_code_object(image(isa), isa, device);
+    return hipSuccess;
+  } catch (const WrongTarget& e) {
+    set_report(fmt::format("lathe emulator: {}: {}", call, e.what()));
+    return hipErrorNoBinaryForGpu;
+  } catch (const BadImage& e) {
+    set_report(fmt::format("lathe emulator: {}: {}", call, e.what()));
+    return hipErrorInvalidImage;
+  }
+}
+hipFunction_t add_function(Kernel& kernel, int device) { return functions().add(new ihipModuleSymbol_t{&kernel, device}); }
+void remove_function(hipFunction_t f) {
+  if (functions().remove(f)) delete f;
+}
+bool known_function(hipFunction_t f) { return functions().has(f); }
+
+}  // namespace lathe::emu
+
 LATHE_HIP hipError_t hipModuleLoadData(hipModule_t* out, const void* image) {
   HIP_TRY
   if (!image) return done(hipErrorInvalidValue);
-  // No length is given: the headers say where the parts are, each look may name more to read.
-  std::vector<u8> bytes;
-  read_memory(image, 64, bytes);
-  if (bytes.size() >= 4 && std::memcmp(bytes.data(), "\177ELF", 4) == 0)
-    for (u64 before = 0; before != bytes.size() && elf_size(bytes) > bytes.size();) {
-      before = bytes.size();
-      read_memory(image, elf_size(bytes), bytes);
-    }
-  return load(out, bytes, "hipModuleLoadData");
+  return load(out, ByteSource(image), "hipModuleLoadData");
   HIP_END
 }
 LATHE_HIP hipError_t hipModuleLoadDataEx(hipModule_t* out, const void* image, unsigned, hipJitOption*, void**) { return hipModuleLoadData(out, image); }
@@ -97,13 +76,13 @@ LATHE_HIP hipError_t hipModuleLoad(hipModule_t* out, const char* path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return done(hipErrorFileNotFound);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return load(out, {reinterpret_cast<const u8*>(bytes.data()), bytes.size()}, "hipModuleLoad");
+  return load(out, ByteSource({reinterpret_cast<const u8*>(bytes.data()), bytes.size()}), "hipModuleLoad");
   HIP_END
 }
 LATHE_HIP hipError_t hipModuleUnload(hipModule_t m) {
   HIP_TRY
   if (!modules().remove(m)) return done(hipErrorInvalidHandle);
-  for (auto& f : m->functions) functions().remove(f.get());
+  for (hipFunction_t f : m->functions) remove_function(f);
   delete m;
   return done(take_pending_fault());
   HIP_END
@@ -114,13 +93,12 @@ LATHE_HIP hipError_t hipModuleGetFunction(hipFunction_t* out, hipModule_t m, con
   if (!modules().has(m)) return done(hipErrorInvalidHandle);
   const auto it = m->object->kernels.find(name);
   if (it == m->object->kernels.end()) return done(hipErrorNotFound);
-  for (auto& f : m->functions)
+  for (hipFunction_t f : m->functions)
     if (f->kernel == it->second.get()) {
-      *out = f.get();
+      *out = f;
       return hipSuccess;
     }
-  m->functions.push_back(std::make_unique<ihipModuleSymbol_t>(ihipModuleSymbol_t{it->second.get(), m->device}));
-  *out = functions().add(m->functions.back().get());
+  m->functions.push_back(*out = add_function(*it->second, m->device));
   return hipSuccess;
   HIP_END
 }
@@ -194,11 +172,13 @@ LATHE_HIP hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attri
   return hipSuccess;
   HIP_END
 }
+// The function's host address, as clang registered it, or a hipFunction_t.
 LATHE_HIP hipError_t hipFuncGetAttributes(hipFuncAttributes* out, const void* function) {
   HIP_TRY
   if (!out) return done(hipErrorInvalidValue);
-  auto* f = static_cast<ihipModuleSymbol_t*>(const_cast<void*>(function));
-  if (!functions().has(f)) return done(hipErrorInvalidDeviceFunction);
+  hipFunction_t f = static_cast<hipFunction_t>(const_cast<void*>(function));
+  if (!known_function(f))
+    if (const hipError_t e = registered_function(function, current_device(), &f); e != hipSuccess) return done(e);
   const Kernel& k = *f->kernel;
   *out = {};
   out->binaryVersion = out->ptxVersion = 100;

@@ -30,6 +30,7 @@ bool stream_ok(hipStream_t s) { return u64(s) <= 2 || streams().has(s); }
 
 namespace lathe::emu {
 bool known_stream(hipStream_t s) { return stream_ok(s); }
+int stream_device(hipStream_t s) { return u64(s) > 2 ? s->device : current_device(); }
 }
 
 LATHE_HIP hipError_t hipStreamCreateWithFlags(hipStream_t* out, unsigned flags) {
