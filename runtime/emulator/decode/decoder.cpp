@@ -441,10 +441,9 @@ void Decoder::finish_valu(Inst& i, const Fields&) {
     const Src& s = i.src[k];
     i.float_result |= is_float(s.type);
     simple &= !s.neg && !s.abs && !s.neg_hi;
-    if (s.type == Ty::pkf32) simple &= !s.sel && s.sel_hi;
-    else if (s.type == Ty::mask) simple &= s.kind == Kind::sgpr;
+    if (s.type == Ty::mask) simple &= s.kind == Kind::sgpr;
     else if (is_16bit(s.type)) simple &= !s.sel;
-    else simple &= s.type == Ty::b32 || s.type == Ty::f32 || s.type == Ty::lane;
+    else simple &= s.type == Ty::b32 || s.type == Ty::f32 || s.type == Ty::pkf32 || s.type == Ty::lane;
     simple &= k < 3;
   }
   simple &= row.sig.dst == Ty::pkf32 || row.sig.dst == Ty::none || row.sig.dst == Ty::b32 || row.sig.dst == Ty::f32;

@@ -49,7 +49,9 @@ static inline void interleave(const u32* lo, const u32* hi, u64* out, u32 n) {
 }
 // dst lanes in `mask` take `from`.
 static inline void blend(u32* __restrict dst, const u32* __restrict from, u64 mask, u32 n) {
-#if defined(__AVX2__)
+#if defined(__AVX512F__)
+  for (u32 k = 0; k < n; k += 16) _mm512_mask_storeu_epi32(dst + k, __mmask16(mask >> k), _mm512_loadu_si512(from + k));
+#elif defined(__AVX2__)
   const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   for (u32 k = 0; k < n; k += 8) {
     const __m256i m = _mm256_set1_epi32(int(u8(mask >> k)));

@@ -1,6 +1,7 @@
 // Chooses the CPU level and finds rows by name.
 #include "row.h"
 
+#include <cstdlib>
 #include <string>
 #include <unordered_map>
 
@@ -15,12 +16,15 @@ LATHE_LEVEL_DECL(v3)
 LATHE_LEVEL_DECL(v4)
 #endif
 
+// LATHE_EMULATOR_CPU takes a lower level than the host's best, to compare them.
 const RowSet& best_row_set() {
+  const char* wanted = std::getenv("LATHE_EMULATOR_CPU");
+  [[maybe_unused]] const auto allowed = [&](std::string_view level) { return !wanted || !*wanted || wanted >= level; };
 #ifdef LATHE_HAVE_V4
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) return v4::row_set();
+  if (allowed("v4") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) return v4::row_set();
 #endif
 #ifdef LATHE_HAVE_V3
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) return v3::row_set();
+  if (allowed("v3") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) return v3::row_set();
 #endif
   return baseline::row_set();
 }

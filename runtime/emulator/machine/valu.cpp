@@ -497,11 +497,11 @@ const Inst* general(Wave& w, const Inst* i) {
   return i + 1;
 }
 
-// Every operand is a plain dword: no modifiers, no denormal flushing, no odd rounding (checked here,
+// Every operand is a plain dword (packed f32 has run_hot_pairs): no modifiers, no denormal flushing, no odd rounding (checked here,
 // since MODE may change).
 template <bool Strict>
 const Inst* simple(Wave& w, const Inst* i) {
-  if (__builtin_expect(i->float_result && (w.odd_rounding || w.flush32_in || w.flush32_out || w.flush64_in || w.flush64_out), 0)) return general<Strict>(w, i);
+  if (__builtin_expect(i->float_result && !w.plain_mode, 0)) return general<Strict>(w, i);
   const u64 exec = w.exec();
   Lanes x;
   x.n = w.lanes;
@@ -514,25 +514,20 @@ const Inst* simple(Wave& w, const Inst* i) {
       const Src& s = i->src[k];
       if (s.kind == Kind::vgpr) {
         u |= w.und[s.reg];
-        if (s.type == Ty::pkf32) u |= w.und[s.reg + 1];
       } else if (s.kind == Kind::sgpr) {
         u |= u64(w.s_und[s.reg] | w.s_pend[s.reg]);
-        if ((s.type == Ty::mask && w.lanes == 64) || s.type == Ty::pkf32) u |= u64(w.s_und[s.reg + 1] | w.s_pend[s.reg + 1]);
+        if (s.type == Ty::mask && w.lanes == 64) u |= u64(w.s_und[s.reg + 1] | w.s_pend[s.reg + 1]);
       }
     }
     if (u) return general<Strict>(w, i);
     if (!w.events.empty()) check_dst(w, i);
-    if (i->dst.kind == Kind::vgpr) {
-      if (w.und[i->dst.reg]) set_defined(w, i->dst.reg, exec);
-      if (i->dst.type == Ty::pkf32 && w.und[i->dst.reg + 1]) set_defined(w, i->dst.reg + 1, exec);
-    }
+    if (i->dst.kind == Kind::vgpr && w.und[i->dst.reg]) set_defined(w, i->dst.reg, exec);
   }
   for (u32 k = 0; k < nsrc; k++) {
     const Src& s = i->src[k];
     if (s.kind == Kind::vgpr) x.s[k] = w.vgpr(s.reg);
     else if (s.kind == Kind::constant) x.s[k] = s.lanes;
     else if (s.type == Ty::mask) spread_mask(w.mask(s.reg), t[k].d(), x.n), x.s[k] = t[k].q;
-    else if (s.type == Ty::pkf32) x.s[k] = fetch(w, i, s, t[k], exec, false);
     else broadcast(scalar32(w, s), t[k].d(), x.n), x.s[k] = t[k].q;
   }
   if (i->dst.kind == Kind::vgpr) {
@@ -546,7 +541,6 @@ const Inst* simple(Wave& w, const Inst* i) {
       x.d = d.q;
       i->lanes(x);
       blend(dst, d.d(), exec, x.n);
-      if (i->dst.type == Ty::pkf32) blend(dst + x.n, d.d() + x.n, exec, x.n);
     }
   } else {
     x.flag = flag;

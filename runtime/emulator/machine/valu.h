@@ -6,6 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "operands.h"
 #include "row.h"
 
 namespace lathe::emu::LATHE_LEVEL {
@@ -32,7 +33,8 @@ static inline auto pack(T value) -> typename lane_type<T>::store {
   else return bits_to<u16>(value);
 }
 
-// x86 makes a negative NaN of an invalid operation where AMD's hardware makes a positive one.
+// x86 makes a negative NaN of an invalid operation where AMD's hardware makes a positive one. The loops look for
+// NaNs per block of f32: they are rare, and a compare costs less than a choice per lane.
 template <class T>
 static inline T positive_nan(T r) {
   if constexpr (std::is_same_v<T, f32>) return bits_to<u32>(r) == 0xffc00000u ? bits_to<f32>(0x7fc00000u) : r;
@@ -59,6 +61,7 @@ struct Loop {
   template <bool Arithmetic>
   static void body(u32 n, D* d, u32* flag, const typename lane_type<A>::store*... p) {
     for (u32 base = 0; base < n; base += 32) {
+      u32 nan = 0;
 #pragma GCC ivdep
       for (u32 j = 0; j < 32; j++) {
         const R r = F{}(unpack<A>(p[j])...);
@@ -68,10 +71,16 @@ struct Loop {
           d[j] = pack(r.value);
           flag[j] = r.flag;
         } else {
-          d[j] = pack(Arithmetic ? positive_nan(r) : r);
+          d[j] = pack(r);
+          if constexpr (Arithmetic && std::is_same_v<R, f32>) nan |= r != r;
         }
       }
-      d += 32, flag += 32;
+      if constexpr (Arithmetic) {
+        if (!std::is_same_v<R, f32> || __builtin_expect(nan, 0))
+          for (u32 j = 0; j < 32; j++) d[j] = pack(positive_nan(unpack<R>(d[j])));
+      }
+      d += 32;
+      if (flag) flag += 32;
       ((p += 32), ...);
     }
   }
@@ -88,16 +97,60 @@ const Inst* run_valu_strict(Wave&, const Inst*);
 const Inst* run_valu_simple(Wave&, const Inst*);
 const Inst* run_valu_simple_strict(Wave&, const Inst*);
 
+// Fetch, loop and store in one, for the rows that inner loops are made of: the calls between them cost as much
+// as the loop itself. Whatever is not plain goes the common way: another MODE, undefined or pending operands.
+template <bool Strict, bool Arithmetic, class F, class R, class... A>
+const Inst* run_hot(Wave& w, const Inst* i) {
+  constexpr bool floats = std::is_same_v<R, f32> || (std::is_same_v<A, f32> || ...);
+  const auto common = Strict ? run_valu_simple_strict : run_valu_simple;
+  if constexpr (floats)
+    if (__builtin_expect(!w.plain_mode, 0)) return common(w, i);
+  if constexpr (Strict) {
+    u64 undefined = w.und[i->dst.reg];
+#pragma GCC unroll 4
+    for (u32 k = 0; k < sizeof...(A); k++) {
+      const Src& s = i->src[k];
+      if (s.kind == Kind::vgpr) undefined |= w.und[s.reg];
+      else if (s.kind == Kind::sgpr) undefined |= u64(w.s_und[s.reg] | w.s_pend[s.reg]);
+    }
+    if (__builtin_expect(undefined != 0, 0)) return common(w, i);
+  }
+  const u64 exec = w.exec();
+  const u32 n = w.lanes;
+  alignas(64) u32 scalars[sizeof...(A)][64], result[64];
+  const u32* p[sizeof...(A)];
+#pragma GCC unroll 4
+  for (u32 k = 0; k < sizeof...(A); k++) {
+    const Src& s = i->src[k];
+    if (s.kind == Kind::vgpr) p[k] = w.vgpr(s.reg);
+    else if (s.kind == Kind::constant) p[k] = s.lanes;
+    else broadcast(scalar32(w, s), scalars[k], n), p[k] = scalars[k];
+  }
+  u32* const dst = w.vgpr(i->dst.reg);
+  u32* const d = exec == w.full ? dst : result;
+  [&]<size_t... K>(std::index_sequence<K...>) {
+    Loop<F, R, A...>::template body<Arithmetic>(n, d, nullptr, p[K]...);
+  }(std::index_sequence_for<A...>{});
+  if (d == result) blend(dst, result, exec, n);
+  return i + 1;
+}
+
 // Packed pairs: both halves get the same lambda, so it is one loop over twice as many elements.
 template <class F, class T, class... A>
 struct PackedLoop {
   template <bool Arithmetic>
   static void body(u32 n, T* d, const A*... p) {
     for (u32 base = 0; base < 2 * n; base += 32) {
+      u32 nan = 0;
 #pragma GCC ivdep
       for (u32 j = 0; j < 32; j++) {
         const T r = F{}(p[j]...);
-        d[j] = Arithmetic ? positive_nan(r) : r;
+        d[j] = r;
+        if constexpr (Arithmetic && std::is_same_v<T, f32>) nan |= r != r;
+      }
+      if constexpr (Arithmetic) {
+        if (!std::is_same_v<T, f32> || __builtin_expect(nan, 0))
+          for (u32 j = 0; j < 32; j++) d[j] = positive_nan(d[j]);
       }
       d += 32;
       ((p += 32), ...);
@@ -140,6 +193,65 @@ constexpr Row arith(std::string_view name, F) {
   return valu_row<true>(name, &F::operator());
 }
 
+// The same two for rows of plain dwords that inner loops are made of.
+template <bool Arithmetic, class F, class R, class... A>
+constexpr Row hot_row(std::string_view name, R (F::*f)(A...) const) {
+  Row row = valu_row<Arithmetic>(name, f);
+  row.simple[0] = run_hot<false, Arithmetic, F, R, A...>, row.simple[1] = run_hot<true, Arithmetic, F, R, A...>;
+  return row;
+}
+template <class F>
+constexpr Row hot_valu(std::string_view name, F) {
+  return hot_row<false>(name, &F::operator());
+}
+template <class F>
+constexpr Row hot_arith(std::string_view name, F) {
+  return hot_row<true>(name, &F::operator());
+}
+
+// run_hot for v_pk_*_f32, whose halves stand in neighbouring registers: op_sel then only chooses pointers.
+template <bool Strict, bool Arithmetic, class F, class... A>
+const Inst* run_hot_pairs(Wave& w, const Inst* i) {
+  const auto common = Strict ? run_valu_strict : run_valu;
+  if (__builtin_expect(!w.plain_mode, 0)) return common(w, i);
+  const u32 n = w.lanes, to = i->dst.reg;
+  bool overwrites = false;  // the low result stands on a source of the high one
+  if constexpr (Strict) {
+    u64 undefined = w.und[to] | w.und[to + 1];
+    for (u32 k = 0; k < sizeof...(A); k++) {
+      const Src& s = i->src[k];
+      if (s.kind == Kind::vgpr) undefined |= w.und[s.reg] | w.und[s.reg + 1];
+      else if (s.kind == Kind::sgpr) undefined |= u64(w.s_und[s.reg] | w.s_pend[s.reg] | w.s_und[s.reg + 1] | w.s_pend[s.reg + 1]);
+    }
+    if (__builtin_expect(undefined != 0, 0)) return common(w, i);
+  }
+  const u64 exec = w.exec();
+  alignas(64) u32 scalars[sizeof...(A)][128], result[128];
+  const f32 *lo[sizeof...(A)], *hi[sizeof...(A)];
+  for (u32 k = 0; k < sizeof...(A); k++) {
+    const Src& s = i->src[k];
+    const u32* p = scalars[k];
+    if (s.kind == Kind::vgpr) {
+      p = w.vgpr(s.reg);
+      overwrites |= s.reg + s.sel_hi == to;
+    } else if (s.kind == Kind::constant) {
+      p = s.lanes;
+    } else {
+      const u64 x = scalar64(w, s);
+      broadcast(u32(x), scalars[k], n), broadcast(u32(x >> 32), scalars[k] + n, n);
+    }
+    lo[k] = reinterpret_cast<const f32*>(p + (s.sel ? n : 0)), hi[k] = reinterpret_cast<const f32*>(p + (s.sel_hi ? n : 0));
+  }
+  u32* const dst = w.vgpr(to);
+  u32* const d = exec == w.full && !overwrites ? dst : result;
+  [&]<size_t... K>(std::index_sequence<K...>) {
+    PackedLoop<F, f32, A...>::template body<Arithmetic>(n / 2, reinterpret_cast<f32*>(d), lo[K]...);
+    PackedLoop<F, f32, A...>::template body<Arithmetic>(n / 2, reinterpret_cast<f32*>(d + n), hi[K]...);
+  }(std::index_sequence_for<A...>{});
+  if (d == result) blend(dst, result, exec, n), blend(dst + n, result + n, exec, n);
+  return i + 1;
+}
+
 template <bool Arithmetic, class F, class T, class... A>
 constexpr Row packed_row(std::string_view name, T (F::*)(A...) const) {
   Row row;
@@ -151,7 +263,8 @@ constexpr Row packed_row(std::string_view name, T (F::*)(A...) const) {
   for (u32 k = 0; k < sizeof...(A); k++) row.sig.src[k] = lane_type<pk<T>>::ty;
   row.lanes = PackedLoop<F, T, A...>::template run<Arithmetic>;
   row.run[0] = run_valu, row.run[1] = run_valu_strict;
-  row.simple[0] = run_valu_simple, row.simple[1] = run_valu_simple_strict;
+  if constexpr (std::is_same_v<T, f32>) row.simple[0] = run_hot_pairs<false, Arithmetic, F, A...>, row.simple[1] = run_hot_pairs<true, Arithmetic, F, A...>;
+  else row.simple[0] = run_valu_simple, row.simple[1] = run_valu_simple_strict;
   return row;
 }
 // v_pk_*: a lambda over one element.

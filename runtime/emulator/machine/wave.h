@@ -49,6 +49,7 @@ struct Wave {
   u32 mode = 0;            // MODE register, ISA layout
   bool flush32_in = false, flush32_out = false, flush64_in = false, flush64_out = false;  // flush64: f16 too
   bool odd_rounding = false;  // some float rounding mode other than nearest even
+  bool plain_mode = true;     // neither of them: float results are what the host computes
   u32 id = 0;              // within the work-group
   const Inst* resume = nullptr;
   enum class State : u8 { running, barrier, done } state = State::running;
@@ -91,6 +92,7 @@ struct Wave {
     flush32_in = !(value & 0x10), flush32_out = !(value & 0x20);
     flush64_in = !(value & 0x40), flush64_out = !(value & 0x80);
     odd_rounding = (value & 0xf) != 0;
+    plain_mode = (value & 0xff) == 0xf0;
   }
 };
 

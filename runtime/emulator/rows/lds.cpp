@@ -2,6 +2,7 @@
 // checked; strict mode also tracks undefined bytes and races between waves since the last barrier.
 #include "machine/access.h"
 #include "machine/salu.h"
+#include "machine/vectors.h"
 #include "rows/tables.h"
 
 namespace lathe::emu::LATHE_LEVEL {
@@ -40,19 +41,16 @@ void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
 }
 // Adds the instruction's offset to the lanes' addresses; LDS addresses wrap at 32 bits.
 struct Extent { u32 highest, low_bits, rows_differ; };
-Extent add_offset(const u32* __restrict addr, u32 offset, u32* __restrict at, u32 n) {
-  u32 highest = 0, low = 0, differ = 0;
-  for (u32 base = 0; base < n; base += 32) {
-    for (u32 j = 0; j < 32; j++) {
-      const u32 x = addr[base + j] + offset;
-      at[base + j] = x;
-      highest = highest > x ? highest : x;
-      low |= x;
-    }
+Extent add_offset(const u32* addr, u32 offset, u32* at, u32 n) {
+  u32x8 highest = {}, low = {}, differ = {};
+  for (u32 l = 0; l < n; l += 8) {
+    const u32x8 x = load_vector<u32x8>(addr + l) + offset;
+    store_vector(at + l, x);
+    highest = highest > x ? highest : x;
+    low |= x;
+    if (l >= 16) differ |= x ^ load_vector<u32x8>(at + l % 16);
   }
-  for (u32 l = 16; l < n; l += 16)
-    for (u32 j = 0; j < 16; j++) differ |= at[l + j] ^ at[j];
-  return {highest, low, differ};
+  return {max_lanes(highest), or_lanes(low), or_lanes(differ)};
 }
 
 // One aligned dword; the common cases are: untouched in this epoch, or by this wave alone, or read by many.
@@ -116,28 +114,61 @@ template <bool Strict>
   }
 }
 
-// Loads of aligned dwords in one pass over the lanes: data, definedness and race tags together.
-// Returns false if the general way has to be taken.
+// The read tags of `count` dwords, four at a time where nothing has to change hands.
+inline void touch_read(Wave& w, u32* wt, u32* rt, u32 at, u32 count, u32 mine, u32 lane) {
+  if (count == 4) {
+    const u32 base = mine & ~0x3fffu;
+    const u32x4 t = load_vector<u32x4>(wt + at), r = load_vector<u32x4>(rt + at);
+    if (all_lanes((t < base) | ((t ^ mine) < 256))) {
+      if (all_lanes((r == (mine | 15)) | ((r >= base) & ((r & 31) == 31)))) return;
+      if (all_lanes(r < base)) return store_vector(rt + at, u32x4{} + (mine | 15));
+    }
+  }
+  for (const u32 end = at + count; at < end; at++) touch_dword(w, wt, rt, at, mine, lane, false);
+}
+
+// Dword k of lane l goes to dst[k * n + l].
+void gather_dwords(const u8* from, const u32* at, u32 lanes, u32 n, u32 count, u32* dst) {
+  if (count == 4) {
+    for (u32 l = 0; l < lanes; l += 4) {
+      u32x4 a = load_vector<u32x4>(from + at[l]), b = load_vector<u32x4>(from + at[l + 1]);
+      u32x4 c = load_vector<u32x4>(from + at[l + 2]), d = load_vector<u32x4>(from + at[l + 3]);
+      transpose4(a, b, c, d);
+      store_vector(dst + l, a), store_vector(dst + n + l, b), store_vector(dst + 2 * n + l, c), store_vector(dst + 3 * n + l, d);
+    }
+  } else {
+    for (u32 k = 0; k < count; k++)
+      for (u32 l = 0; l < lanes; l++) dst[k * n + l] = load32(from + at[l] + 4 * k);
+  }
+}
+// Ones where the bits of all these dwords are ones.
+u32 common_ones(const u8* from, const u32* at, u32 lanes, u32 count) {
+  u32 r = ~0u;
+  if (count == 4) {
+    u32x4 x = ~u32x4{};
+    for (u32 l = 0; l < lanes; l++) x &= load_vector<u32x4>(from + at[l]);
+    return ~or_lanes(~x);
+  }
+  for (u32 k = 0; k < count; k++)
+    for (u32 l = 0; l < lanes; l++) r &= load32(from + at[l] + 4 * k);
+  return r;
+}
+
+// Loads of aligned dwords by all lanes. Returns false if the general way has to be taken.
 template <bool Strict>
 bool load_quickly(Wave& w, u32 reg, u32 offset, const u32* addr, u64 exec, u32 bytes) {
   Group& g = *w.group;
   const u32 limit = g.lds_size, n = w.lanes, count = bytes / 4;
   if (bytes > limit || exec != w.full) return false;
-  u32 at[64];
+  alignas(32) u32 at[64];
   const Extent e = add_offset(addr, offset, at, n);
   if (e.highest > limit - bytes || (e.low_bits & 3)) return false;
-  const u8 *lds = g.lds, *defined = g.lds_defined;
   u32* dst = w.vgpr(reg);
   // Tiles are often read row by row: all rows of 16 lanes the same addresses. Then one row does for all.
   const u32 lanes = e.rows_differ ? n : 16;
-  u32 together = ~0u;
-  for (u32 k = 0; k < count; k++) {
-    for (u32 l = 0; l < lanes; l++) {
-      dst[k * n + l] = load32(lds + at[l] + 4 * k);
-      if constexpr (Strict) together &= load32(defined + at[l] + 4 * k);
-    }
+  gather_dwords(g.lds, at, lanes, n, count, dst);
+  for (u32 k = 0; k < count; k++)
     for (u32 l = lanes; l < n; l += 16) std::memcpy(dst + k * n + l, dst + k * n, 64);
-  }
   if constexpr (Strict) {
     if (g.waves.size() > 1) {
       u32 *wt = g.touches.write.data(), *rt = g.touches.read.data();
@@ -146,14 +177,15 @@ bool load_quickly(Wave& w, u32 reg, u32 offset, const u32* addr, u64 exec, u32 b
       for (u32 l = 0; l < lanes; l++) {
         if (at[l] == last) continue;
         last = at[l];
-        for (u32 d = last / 4, end = d + count; d < end; d++) touch_dword(w, wt, rt, d, mine, l, false);
+        touch_read(w, wt, rt, last / 4, count, mine, l);
       }
     }
+    const u32 together = common_ones(g.lds_defined, at, lanes, count);
     for (u32 k = 0; k < count; k++) {
       if (w.und[reg + k] & exec) set_defined(w, reg + k, exec);
       if (together != ~0u)
         for (u32 l = 0; l < n; l++)
-          if (const u32 d = load32(defined + at[l] + 4 * k); ~d) set_undef_bits(w, reg + k, l, ~d);
+          if (const u32 d = load32(g.lds_defined + at[l] + 4 * k); ~d) set_undef_bits(w, reg + k, l, ~d);
     }
   }
   return true;

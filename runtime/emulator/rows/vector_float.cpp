@@ -55,12 +55,12 @@ f32 fract(f32 x) {
 
 // clang-format off
 constexpr Row rows[] = {
-  arith("V_ADD_F32", [](f32 a, f32 b) -> f32 { return a + b; }),
-  arith("V_SUB_F32", [](f32 a, f32 b) -> f32 { return a - b; }),
+  hot_arith("V_ADD_F32", [](f32 a, f32 b) -> f32 { return a + b; }),
+  hot_arith("V_SUB_F32", [](f32 a, f32 b) -> f32 { return a - b; }),
   arith("V_SUBREV_F32", [](f32 a, f32 b) -> f32 { return b - a; }),
-  arith("V_MUL_F32", [](f32 a, f32 b) -> f32 { return a * b; }),
-  arith("V_FMA_F32",  [](f32 a, f32 b, f32 c) -> f32 { return fma(a, b, c); }),
-  arith("V_FMAC_F32", [](f32 a, f32 b, f32 d) -> f32 { return fma(a, b, d); }).with(acc),
+  hot_arith("V_MUL_F32", [](f32 a, f32 b) -> f32 { return a * b; }),
+  hot_arith("V_FMA_F32",  [](f32 a, f32 b, f32 c) -> f32 { return fma(a, b, c); }),
+  hot_arith("V_FMAC_F32", [](f32 a, f32 b, f32 d) -> f32 { return fma(a, b, d); }).with(acc),
   arith("V_FMAAK_F32", [](f32 a, f32 b, f32 k) -> f32 { return fma(a, b, k); }).with(lit_last),
   arith("V_FMAMK_F32", [](f32 a, f32 k, f32 b) -> f32 { return fma(a, k, b); }).with(lit_mid),
   arith("V_MAD_F32",  [](f32 a, f32 b, f32 c) -> f32 { return mad(a, b, c); }),
@@ -71,8 +71,8 @@ constexpr Row rows[] = {
   arith("V_MUL_DX9_ZERO_F32", [](f32 a, f32 b) -> f32 { return mul_legacy(a, b); }),
   arith("V_FMA_DX9_ZERO_F32", [](f32 a, f32 b, f32 c) -> f32 { return a == 0 || b == 0 ? c : fma(a, b, c); }),
   arith("V_FMA_LEGACY_F32",   [](f32 a, f32 b, f32 c) -> f32 { return a == 0 || b == 0 ? c : fma(a, b, c); }),
-  valu("V_MIN_F32", [](f32 a, f32 b) -> f32 { return isa_min(a, b); }),
-  valu("V_MAX_F32", [](f32 a, f32 b) -> f32 { return isa_max(a, b); }),
+  hot_valu("V_MIN_F32", [](f32 a, f32 b) -> f32 { return isa_min(a, b); }),
+  hot_valu("V_MAX_F32", [](f32 a, f32 b) -> f32 { return isa_max(a, b); }),
   valu("V_MIN_NUM_F32", [](f32 a, f32 b) -> f32 { return isa_min(a, b); }),
   valu("V_MAX_NUM_F32", [](f32 a, f32 b) -> f32 { return isa_max(a, b); }),
   valu("V_MIN3_F32", [](f32 a, f32 b, f32 c) -> f32 { return isa_min(isa_min(a, b), c); }),

@@ -59,7 +59,7 @@ u32 bitop3(u32 a, u32 b, u32 c, u32 t) {
 
 // clang-format off
 constexpr Row rows[] = {
-  valu("V_MOV_B32", [](u32 a) -> u32 { return a; }).undefined(same, 1),
+  hot_valu("V_MOV_B32", [](u32 a) -> u32 { return a; }).undefined(same, 1),
   valu("V_MOV_B64", [](u64 a) -> u64 { return a; }).undefined(same, 1),
   valu("V_ACCVGPR_READ_B32",  [](u32 a) -> u32 { return a; }).undefined(same, 1).with(agpr_src),
   valu("V_ACCVGPR_WRITE_B32", [](u32 a) -> u32 { return a; }).undefined(same, 1).with(agpr_dst),
@@ -68,10 +68,10 @@ constexpr Row rows[] = {
   valu("V_CNDMASK_B32", [](u32 a, u32 b, bit m) -> u32 { return m ? b : a; }).undefined(select),
 
   // gfx9 calls the carry-less form v_add_u32, gfx10+ v_add_nc_u32; LLVM's base name stays V_ADD_U32 in both.
-  valu("V_ADD_U32", [](u32 a, u32 b) -> u32 { return a + b; }).undefined(carry),
+  hot_valu("V_ADD_U32", [](u32 a, u32 b) -> u32 { return a + b; }).undefined(carry),
   valu("V_SUB_U32", [](u32 a, u32 b) -> u32 { return a - b; }).undefined(carry),
   valu("V_SUBREV_U32", [](u32 a, u32 b) -> u32 { return b - a; }).undefined(carry),
-  valu("V_ADD_NC_U32", [](u32 a, u32 b) -> u32 { return a + b; }).undefined(carry),
+  hot_valu("V_ADD_NC_U32", [](u32 a, u32 b) -> u32 { return a + b; }).undefined(carry),
   valu("V_SUB_NC_U32", [](u32 a, u32 b) -> u32 { return a - b; }).undefined(carry),
   valu("V_SUBREV_NC_U32", [](u32 a, u32 b) -> u32 { return b - a; }).undefined(carry),
   valu("V_ADD_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_add(a, b); }),
@@ -111,22 +111,22 @@ constexpr Row rows[] = {
   valu("V_MAD_U32_U16", [](u16 a, u16 b, u32 c) -> u32 { return u32(a) * b + c; }).undefined(carry),
   valu("V_MAD_I32_I16", [](i16 a, i16 b, u32 c) -> u32 { return u32(i32(a) * b) + c; }).undefined(carry),
 
-  valu("V_AND_B32", [](u32 a, u32 b) -> u32 { return a & b; }).undefined(bit_and),
-  valu("V_OR_B32",  [](u32 a, u32 b) -> u32 { return a | b; }).undefined(bit_or),
+  hot_valu("V_AND_B32", [](u32 a, u32 b) -> u32 { return a & b; }).undefined(bit_and),
+  hot_valu("V_OR_B32",  [](u32 a, u32 b) -> u32 { return a | b; }).undefined(bit_or),
   valu("V_XOR_B32", [](u32 a, u32 b) -> u32 { return a ^ b; }).undefined(bit_xor),
   valu("V_XNOR_B32", [](u32 a, u32 b) -> u32 { return ~(a ^ b); }).undefined(bit_xor),
   valu("V_AND_OR_B32", [](u32 a, u32 b, u32 c) -> u32 { return (a & b) | c; }).undefined(and_or),
   valu("V_OR3_B32",  [](u32 a, u32 b, u32 c) -> u32 { return a | b | c; }).undefined(same, 7),
   valu("V_XOR3_B32", [](u32 a, u32 b, u32 c) -> u32 { return a ^ b ^ c; }).undefined(bit_xor),
   valu("V_XAD_U32",  [](u32 a, u32 b, u32 c) -> u32 { return (a ^ b) + c; }).undefined(carry),
-  valu("V_ADD3_U32", [](u32 a, u32 b, u32 c) -> u32 { return a + b + c; }).undefined(carry),
+  hot_valu("V_ADD3_U32", [](u32 a, u32 b, u32 c) -> u32 { return a + b + c; }).undefined(carry),
   valu("V_ADD_LSHL_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a + b) << (c & 31); }).undefined(add_lshl),
-  valu("V_LSHL_ADD_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a << (b & 31)) + c; }).undefined(lshl_add),
+  hot_valu("V_LSHL_ADD_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a << (b & 31)) + c; }).undefined(lshl_add),
   valu("V_LSHL_ADD_U64", [](u64 a, u32 b, u64 c) -> u64 { return (a << (b & 7)) + c; }).undefined(lshl_add),
   valu("V_LSHL_OR_B32", [](u32 a, u32 b, u32 c) -> u32 { return a << (b & 31) | c; }).undefined(same, 5),
   valu("V_BFI_B32", [](u32 a, u32 b, u32 c) -> u32 { return (a & b) | (~a & c); }).undefined(bfi),
 
-  valu("V_LSHLREV_B32", [](u32 a, u32 b) -> u32 { return b << (a & 31); }).undefined(same, 2),
+  hot_valu("V_LSHLREV_B32", [](u32 a, u32 b) -> u32 { return b << (a & 31); }).undefined(same, 2),
   valu("V_LSHRREV_B32", [](u32 a, u32 b) -> u32 { return b >> (a & 31); }).undefined(same, 2),
   valu("V_ASHRREV_I32", [](u32 a, i32 b) -> i32 { return b >> (a & 31); }).undefined(same, 2),
   valu("V_LSHLREV_B64", [](u32 a, u64 b) -> u64 { return b << (a & 63); }).undefined(same, 2),
