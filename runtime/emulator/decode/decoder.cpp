@@ -98,6 +98,9 @@ const Inst* run_undecodable(Wave&, const Inst* i) {
 const Inst* run_bad_register(Wave&, const Inst* i) {
   raise(FaultKind::bad_register, fmt::format("instruction names {}{} beyond the registers that the kernel descriptor allocates ({})", "v", i->imm, i->size));
 }
+const Inst* run_scalar_scale(Wave&, const Inst* i) {
+  raise(FaultKind::unsupported, fmt::format("{} with a scale that is no VGPR", i->row->name));
+}
 // VOPD: both halves read their sources before either writes.
 const Inst* run_vopd(Wave& w, const Inst* i) {
   const Inst* x = i->second;
@@ -428,6 +431,56 @@ void Decoder::vop3p(Inst& i, const Fields& f) {
   finish_valu(i, f);
 }
 
+// VOP3P-MAI. The scaled form of gfx950 is two encodings in a row: V_MFMA_LD_SCALE_B32 with the scales as its
+// sources, then the matrix instruction (CDNA4 ISA, "VOP3P-MAI" and "VOP3PX2").
+void Decoder::mfma(Inst& i, const Fields& f) {
+  const Row& row = *i.row;
+  const DecodeContext& c = program.context;
+  Matrix& m = i.matrix;
+  const u32 at = f.size == 16 ? 64 : 0;
+  m.cbsz = u8(f.bits(at + 8, 3)), m.abid = u8(f.bits(at + 11, 4)), m.blgp = u8(f.bits(at + 61, 3));
+  u32 count[4];  // registers of D, A, B, C
+  for (u32 k = 0; k < 4; k++) count[k] = row.operand_dwords[k];
+  if (row.matrix_flags & matrix_formats) {
+    auto registers = [](u32 format) { return format <= 1 ? 8u : format <= 3 ? 6u : 4u; };  // 32 values of 8, 6 or 4 bits
+    count[1] = registers(m.cbsz), count[2] = registers(m.blgp);
+  }
+  u32 top = 0, limit = c.vgprs;
+  auto uses = [&](u32 reg, u32 n, bool agpr) {
+    const u32 end = reg + n, own = agpr ? c.vgprs : std::min(c.vgprs, c.agpr_base);
+    if (end > own) top = end, limit = own;
+  };
+  auto vgpr = [&](Src& s, u32 code, u32 n, bool agpr) {
+    s.kind = Kind::vgpr, s.type = Ty::b32;
+    s.reg = u16(code - 256 + (agpr ? c.agpr_base : 0));
+    uses(s.reg, n, agpr);
+  };
+  // C and D are AGPRs always on gfx908, by the ACC_CD bit later.
+  const bool acc_cd = isa().separate_agprs || f.bits(at + 15, 1);
+  const u32 codes[3] = {f.bits(at + 32, 9), f.bits(at + 41, 9), f.bits(at + 50, 9)};
+  i.nsrc = 3;
+  for (u32 k = 0; k < 3; k++) {
+    const bool sparse_index = k == 2 && (row.matrix_flags & matrix_sparse);
+    const bool agpr = k == 2 ? !sparse_index && acc_cd : f.bits(at + 59 + k, 1);
+    if (codes[k] >= 256) vgpr(i.src[k], codes[k], count[k + 1], agpr);
+    else i.src[k] = source(codes[k], row.matrix_flags & matrix_double ? Ty::f64 : Ty::b32, f, false, false);
+  }
+  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32;
+  i.dst.reg = u16(f.bits(at, 8) + (acc_cd ? c.agpr_base : 0));
+  uses(i.dst.reg, count[0], acc_cd);
+  if (at) {
+    m.scaled = true;
+    for (u32 k = 0; k < 2; k++) {
+      const u32 code = f.bits(32 + 9 * k, 9);
+      m.scale_byte[k] = u8(f.bits(11 + k, 1) | f.bits(59 + k, 1) << 1);
+      m.scale_reg[k] = u16(code - 256);
+      if (code < 256) i.run = run_scalar_scale;
+      else uses(m.scale_reg[k], 1, false);
+    }
+  }
+  if (top) limit_registers(i, top, limit);
+}
+
 void Decoder::finish_valu(Inst& i, const Fields&) {
   const Row& row = *i.row;
   i.lanes = row.lanes;
@@ -615,11 +668,13 @@ void Decoder::check_registers(Inst& i) {
   } else if (i.dst.kind == Kind::vgpr) {
     top = std::max(top, i.dst.reg + std::max(1u, dwords(i.dst.type)));
   }
-  if (top > program.context.vgprs) {
-    i.run = run_bad_register;
-    i.imm = i32(top - 1);
-    i.size = program.context.vgprs;
-  }
+  if (top > program.context.vgprs) limit_registers(i, top, program.context.vgprs);
+}
+
+void Decoder::limit_registers(Inst& i, u32 top, u32 limit) {
+  i.run = run_bad_register;
+  i.imm = i32(top - 1);
+  i.size = limit;
 }
 
 u32 Decoder::decode(u64 pc, Inst& i) {
@@ -700,6 +755,9 @@ u32 Decoder::decode(u64 pc, Inst& i) {
       if (f.format == Format::buffer) buffer(i, f);
       else flat(i, f);
       break;
+    case Family::mfma:
+      mfma(i, f);
+      return d.size;
   }
   if (i.clamp && row->family == Family::valu && !is_float(row->sig.dst)) i.clamp = false;  // the row saturates itself
   check_registers(i);

@@ -25,6 +25,7 @@ struct Decoder {
   void salu(Inst&, const Fields&);
   void valu(Inst&, const Fields&);
   void vop3p(Inst&, const Fields&);
+  void mfma(Inst&, const Fields&);
   void smem(Inst&, const Fields&);
   void ds(Inst&, const Fields&);
   void flat(Inst&, const Fields&);
@@ -32,6 +33,7 @@ struct Decoder {
   void vopd(Inst&, const Fields&, const struct OpcodeName&);
   void finish_valu(Inst&, const Fields&);
   void check_registers(Inst&);
+  void limit_registers(Inst&, u32 top, u32 limit);
 };
 
 }  // namespace lathe::emu

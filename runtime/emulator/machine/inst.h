@@ -90,6 +90,14 @@ struct Mem {
   Src soffset;
 };
 
+// Modifiers of matrix instructions; their operands A, B and C (or the sparse index) are src[0..2].
+struct Matrix {
+  u8 cbsz = 0, abid = 0, blgp = 0;
+  bool scaled = false;
+  u8 scale_byte[2] = {};     // of the scale registers of A and B
+  u16 scale_reg[2] = {};
+};
+
 struct Inst {
   Handler run = nullptr;
   LaneFn lanes = nullptr;       // the row's lane loop
@@ -109,6 +117,7 @@ struct Inst {
   Src src[4];
   Dpp dpp;
   Mem mem;
+  Matrix matrix;
   const Inst* second = nullptr; // VOPD: the Y half
 };
 

@@ -32,6 +32,7 @@ struct Isa {
   u64 memory_bytes;
   std::string_view generic;    // the generic target that covers it, or ""
   bool fma16_keeps_high;       // every 16-bit result keeps the other half (gfx10+)
+  u8 cdna = 0;                 // generation of its matrix cores (CDNA1 to CDNA4), which round differently
 };
 
 const Isa* find_isa(std::string_view name);       // nullptr if unknown

@@ -17,6 +17,7 @@ enum class Family : u8 {
   smem,
   ds,
   vmem,      // FLAT, GLOBAL, SCRATCH, MUBUF
+  mfma,      // VOP3P-MAI: CDNA's matrix instructions
 };
 
 // How undefined bits pass through (valgrind's rule: moving is fine, and the result is as undefined as
@@ -69,6 +70,12 @@ enum MemFlag : u8 {
   mem_compare_first = 32, // ds_cmpst: data0 is the comparand (gfx11's ds_cmpstore: data0 is the new value)
 };
 
+enum MatrixFlag : u8 {
+  matrix_sparse = 1,    // the third source is the index of a 4:2 sparse A; the destination is C
+  matrix_formats = 2,   // cbsz and blgp name the formats of A and B, which decide how many registers they take
+  matrix_double = 4,    // f64: blgp negates
+};
+
 struct Row {
   std::string_view name;
   Family family = Family::valu;
@@ -81,6 +88,9 @@ struct Row {
   u16 flags = 0;
   MemOp mem_op = MemOp::none;
   u8 mem_bytes = 0, mem_flags = 0;
+  u8 operand_dwords[4] = {};      // matrix rows: registers of D, A, B, and C or the sparse index
+  u8 passes[3] = {};              // matrix rows: passes of 4 cycles on CDNA1 and 2, CDNA3, CDNA4; 0: not there
+  u8 matrix_flags = 0;
   Class cls = Class::valu;
 
   constexpr Row with(u16 more) const {
