@@ -53,6 +53,12 @@ std::string run_clang(const std::string& text, const std::string& suffix, const 
   return out;
 }
 
+// LATHE_EMULATOR_TEST_FLAGS: every case under other settings (-mwavefrontsize64, -mcode-object-version=4).
+std::string more_flags() {
+  const char* s = std::getenv("LATHE_EMULATOR_TEST_FLAGS");
+  return s ? " " + std::string(s) : "";
+}
+
 }  // namespace
 
 std::vector<char> read_file(const std::string& path) {
@@ -63,7 +69,7 @@ std::vector<char> read_file(const std::string& path) {
 std::string kernel_path(const std::string& name) { return std::string(LATHE_TEST_KERNELS) + "/" + name; }
 
 std::string compile_opencl_text(const std::string& text, const std::string& arch, const std::string& flags) {
-  return run_clang(text, ".cl", "-x cl -cl-std=CL2.0 --target=amdgcn-amd-amdhsa -mcpu=" + arch + " -nogpulib -Wno-everything " + flags);
+  return run_clang(text, ".cl", "-x cl -cl-std=CL2.0 --target=amdgcn-amd-amdhsa -mcpu=" + arch + more_flags() + " -nogpulib -Wno-everything " + flags);
 }
 std::string compile_opencl(const std::string& file, const std::string& arch, const std::string& flags) {
   const auto text = read_file(kernel_path(file));
@@ -74,7 +80,7 @@ std::string assembly_of(const std::string& file, const std::string& arch, const 
   return {s.begin(), s.end()};
 }
 std::string assemble(const std::string& text, const std::string& arch) {
-  return run_clang(text, ".s", "-x assembler --target=amdgcn-amd-amdhsa -mcpu=" + arch);
+  return run_clang(text, ".s", "-x assembler --target=amdgcn-amd-amdhsa -mcpu=" + arch + more_flags());
 }
 
 void check(hipError_t e, const char* what) {

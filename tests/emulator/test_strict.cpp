@@ -147,8 +147,9 @@ TEST_CASE("a code object with a wait cut out is caught", "[strict]") {
       for (size_t at = text.find("s_wait", from); at < to; at = text.find("s_wait", at + 1)) {
         const size_t end = text.find('\n', at);
         const std::string line = text.substr(at, end - at);
-        // Store counters order memory for other waves; registers do not depend on them.
-        if (line.find("vscnt") != std::string::npos || line.find("storecnt 0x") != std::string::npos || line.find("bvhcnt") != std::string::npos || line.find("samplecnt") != std::string::npos || line.find("alu") != std::string::npos || line.find("depctr") != std::string::npos) continue;
+        // Store counters order memory for other waves; registers do not depend on them. gfx1250's xcnt guards the
+        // address registers of accesses that may be replayed after a page fault; here none is.
+        if (line.find("vscnt") != std::string::npos || line.find("xcnt") != std::string::npos || line.find("storecnt 0x") != std::string::npos || line.find("bvhcnt") != std::string::npos || line.find("samplecnt") != std::string::npos || line.find("alu") != std::string::npos || line.find("depctr") != std::string::npos) continue;
         std::string without = text;
         without.replace(at, end - at, "; cut");
         INFO(arch << " " << kernel << " without: " << line << " at " << at);

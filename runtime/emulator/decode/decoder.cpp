@@ -10,27 +10,12 @@
 #include <fmt/format.h>
 
 #include "decode/disassembler.h"
+#include "decode/fields.h"
 #include "decode/opcode_name.h"
 #include "machine/fault.h"
 #include "machine/wave.h"
 
 namespace lathe::emu {
-
-enum class Format : u8 { sop1, sop2, sopc, sopk, sopp, vop1, vop2, vopc, vop3, vop3p, vopd, smem, ds, flat, buffer, other };
-
-struct Decoder::Fields {
-  u32 w[5] = {};        // the instruction's dwords
-  u32 size = 0;
-  Format format = Format::other;
-  u32 literal = 0;
-  bool has_literal = false;
-  bool dpp = false, dpp8 = false, sdwa = false;
-  u32 extra = 0;        // the DPP or SDWA dword
-  u32 bits(u32 lo, u32 width) const {
-    const u64 q = w[lo / 32] | u64(lo / 32 + 1 < 5 ? w[lo / 32 + 1] : 0) << 32;
-    return u32(q >> (lo % 32)) & (width == 32 ? ~0u : (1u << width) - 1);
-  }
-};
 
 namespace {
 
@@ -54,6 +39,7 @@ Format format_of(const Isa& isa, u32 w) {
     return Format::other;
   }
   if ((w >> 24) == 0xcc) return Format::vop3p;
+  if ((w >> 24) == 0xcf && isa.vgpr_msb) return Format::vopd3;
   switch (top) {
     case 0x35: return Format::vop3;
     case 0x32: return Format::vopd;
@@ -101,48 +87,13 @@ const Inst* run_bad_register(Wave&, const Inst* i) {
 const Inst* run_scalar_scale(Wave&, const Inst* i) {
   raise(FaultKind::unsupported, fmt::format("{} with a scale that is no VGPR", i->row->name));
 }
-// VOPD: both halves read their sources before either writes.
-const Inst* run_vopd(Wave& w, const Inst* i) {
-  const Inst* x = i->second;
-  x[0].run(w, &x[0]);
-  x[1].run(w, &x[1]);
-  return i + 1;
-}
-const Inst* run_vopd_swapped(Wave& w, const Inst* i) {
-  const Inst* x = i->second;
-  x[1].run(w, &x[1]);
-  x[0].run(w, &x[0]);
-  return i + 1;
-}
-const Inst* run_vopd_crossed(Wave& w, const Inst* i) {
-  const Inst* x = i->second;
-  const u32 reg = x[0].dst.reg;
-  u32 before[64], after[64];
-  std::memcpy(before, w.vgpr(reg), 4 * w.lanes);
-  const u64 und = w.und ? w.und[reg] : 0, all = w.und ? w.all[reg] : 0;
-  u32 bits[64];
-  if (w.und) std::memcpy(bits, w.bits + size_t(reg) * w.lanes, 4 * w.lanes);
-  x[0].run(w, &x[0]);
-  std::memcpy(after, w.vgpr(reg), 4 * w.lanes);
-  std::memcpy(w.vgpr(reg), before, 4 * w.lanes);
-  u64 und2 = 0, all2 = 0;
-  u32 bits2[64];
-  if (w.und) {
-    und2 = w.und[reg], all2 = w.all[reg];
-    std::memcpy(bits2, w.bits + size_t(reg) * w.lanes, 4 * w.lanes);
-    w.und[reg] = und, w.all[reg] = all;
-    std::memcpy(w.bits + size_t(reg) * w.lanes, bits, 4 * w.lanes);
-  }
-  x[1].run(w, &x[1]);
-  std::memcpy(w.vgpr(reg), after, 4 * w.lanes);
-  if (w.und) {
-    w.und[reg] = und2, w.all[reg] = all2;
-    std::memcpy(w.bits + size_t(reg) * w.lanes, bits2, 4 * w.lanes);
-  }
-  return i + 1;
-}
 
 }  // namespace
+
+void make_unknown(Inst& i, const std::string& name) {
+  i.row = nameless_row(name, run_unknown);
+  i.run = run_unknown;
+}
 
 // ---- operands ------------------------------------------------------------------------------------
 
@@ -191,6 +142,8 @@ Src Decoder::source(u32 code, Ty type, const Fields& f, bool vector, bool short1
       case Ty::pkf32: case Ty::pkb32: constant(u64(float_inline[k]) | u64(float_inline[k]) << 32); break;
       default: constant(float_inline[k]);
     }
+  } else if (code == 254 && isa().vgpr_msb) {
+    constant(f.literal64);
   } else if (code == 255) {
     const u32 k = f.literal;
     switch (type) {
@@ -274,35 +227,6 @@ void Decoder::salu(Inst& i, const Fields& f) {
   }
 }
 
-void Decoder::smem(Inst& i, const Fields& f) {
-  Mem& m = i.mem;
-  const u32 count = i.row->mem_bytes;
-  m.segment = i.row->name.substr(0, 9) == "S_BUFFER_" ? Segment::buffer : Segment::global;
-  m.saddr = u16(f.bits(0, 6) << 1);
-  scalar_dst(i, f.bits(6, 7), Ty::b32);
-  auto soffset = [&](u32 code) {
-    if (sgpr_code(code) != sink_reg) m.soffset = source(code, Ty::b32, f, false, false);
-  };
-  (void)count;
-  switch (isa().encoding) {
-    case Encoding::gfx9: {  // imm bit 17, soffset_en bit 14
-      const bool imm = f.bits(17, 1), sgpr = f.bits(14, 1);
-      if (imm) m.offset = i32(f.bits(32, 21) << 11) >> 11;
-      else soffset(f.bits(32, 7));
-      if (imm && sgpr) soffset(f.bits(57, 7));
-      break;
-    }
-    case Encoding::gfx10: case Encoding::gfx11:
-      m.offset = i32(f.bits(32, 21) << 11) >> 11;
-      soffset(f.bits(57, 7));
-      break;
-    case Encoding::gfx12:
-      m.offset = i32(f.bits(32, 24) << 8) >> 8;
-      soffset(f.bits(57, 7));
-      break;
-  }
-}
-
 // ---- vector --------------------------------------------------------------------------------------
 
 void Decoder::valu(Inst& i, const Fields& f) {
@@ -344,8 +268,8 @@ void Decoder::valu(Inst& i, const Fields& f) {
     }
     u32 code = codes[k];
     if ((row.flags & acc) && k == sig.n - 1u) code = 256 + vdst;
-    else if ((row.flags & lit_last) && k == sig.n - 1u) code = 255;
-    else if ((row.flags & lit_mid) && k == 1) code = 255;
+    else if ((row.flags & lit_last) && k == sig.n - 1u) code = dwords(t) == 2 ? 254 : 255;
+    else if ((row.flags & lit_mid) && k == 1) code = dwords(t) == 2 ? 254 : 255;
     else if ((row.flags & lit_mid) && k == 2) code = codes[1];
     s = source(code, t, f, true, e32);
     if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
@@ -504,149 +428,24 @@ void Decoder::finish_valu(Inst& i, const Fields&) {
   if (simple) i.run = row.simple[program.context.strict];
 }
 
-void Decoder::vopd(Inst& i, const Fields& f, const OpcodeName& name) {
-  const Row* rows[2] = {find_row(name.base), find_row(name.dual)};
-  for (int k = 0; k < 2; k++)
-    if (!rows[k]) {
-      i.row = nameless_row(k ? name.dual : name.base, run_unknown);
-      i.run = run_unknown;
-      return;
-    }
-  const u32 vdstx = f.bits(56, 8), vdsty = f.bits(49, 7) << 1 | !(vdstx & 1);
-  const u32 src0[2] = {f.bits(0, 9), f.bits(32, 9)}, src1[2] = {256 + f.bits(9, 8), 256 + f.bits(41, 8)}, dst[2] = {vdstx, vdsty};
-  program.pairs_.push_back(std::make_unique<Inst[]>(2));
-  Inst* block = program.pairs_.back().get();
-  for (int k = 0; k < 2; k++) {
-    Inst& h = block[k];
-    h.row = rows[k];
-    h.pc = i.pc, h.size = i.size;
-    h.cls = Class::valu;
-    h.run = rows[k]->run[program.context.strict];
-    const Sig& sig = rows[k]->sig;
-    h.nsrc = sig.n;
-    for (u32 s = 0; s < sig.n; s++) {
-      u32 code = s == 0 ? src0[k] : src1[k];
-      if (sig.src[s] == Ty::mask) {
-        h.src[s].kind = Kind::sgpr, h.src[s].type = Ty::mask, h.src[s].reg = vcc_reg;
-        continue;
-      }
-      if ((rows[k]->flags & acc) && s == sig.n - 1u) code = 256 + dst[k];
-      else if ((rows[k]->flags & lit_last) && s == 2) code = 255;
-      else if ((rows[k]->flags & lit_mid) && s == 1) code = 255;
-      h.src[s] = source(code, sig.src[s], f, true, false);
-      if (is_packed(sig.src[s])) h.src[s].sel = 0, h.src[s].sel_hi = 1;
-    }
-    h.dst = vector_dst(dst[k], sig.dst, false, 0, false);
-    finish_valu(h, f);
-    check_registers(h);
-  }
-  auto reads = [&](const Inst& h, u32 reg) {
-    for (u32 s = 0; s < h.nsrc; s++)
-      if (h.src[s].kind == Kind::vgpr && h.src[s].reg == reg) return true;
-    return false;
-  };
-  i.row = rows[0];
-  i.cls = Class::vopd;
-  i.second = block;
-  const bool y_after_x_bad = reads(block[1], block[0].dst.reg), x_after_y_bad = reads(block[0], block[1].dst.reg);
-  i.run = !y_after_x_bad ? run_vopd : !x_after_y_bad ? run_vopd_swapped : run_vopd_crossed;
-}
-
-// ---- memory --------------------------------------------------------------------------------------
-
-void Decoder::ds(Inst& i, const Fields& f) {
-  Mem& m = i.mem;
+// gfx1250's instructions name 256 VGPRs; S_SET_VGPR_MSB gives two more bits for each of src0, src1, src2 and
+// the destination. Memory instructions take src0's for the address, src1's and src2's for stored data, the
+// destination's for loaded data; MUBUF's one data field follows the destination.
+void Decoder::add_msb(Inst& i) const {
+  if (!vgpr_msb) return;
+  const auto bits = [&](u32 slot) { return u16((vgpr_msb >> (2 * slot) & 3) << 8); };
   const Row& row = *i.row;
-  m.addr = u16(f.bits(32, 8)), m.data = u16(f.bits(40, 8)), m.data1 = u16(f.bits(48, 8));
-  m.has_vaddr = true;
-  if (row.mem_flags & mem_two) {
-    const i32 unit = row.mem_bytes * (row.mem_flags & mem_st64 ? 64 : 1);
-    m.offset = i32(f.bits(0, 8)) * unit, m.offset1 = i32(f.bits(8, 8)) * unit;
-  } else {
-    m.offset = i32(f.bits(0, 16));
+  if (row.family == Family::vmem || row.family == Family::ds) {
+    Mem& m = i.mem;
+    m.addr = u16(m.addr | bits(0));
+    m.data = u16(m.data | bits(m.segment == Segment::buffer && row.family == Family::vmem ? 3 : 1));
+    m.data1 = u16(m.data1 | bits(2));
+    i.dst.reg = u16(i.dst.reg | bits(3));
+    return;
   }
-  u32 dst = f.bits(56, 8);
-  if (isa().unified_agprs && f.bits(25, 1)) {
-    dst += program.context.agpr_base;
-    m.data = u16(m.data + program.context.agpr_base), m.data1 = u16(m.data1 + program.context.agpr_base);
-  }
-  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
-}
-
-void Decoder::flat(Inst& i, const Fields& f) {
-  Mem& m = i.mem;
-  const std::string_view name = i.row->name;
-  (void)name;
-  u32 segment, saddr, acc_bit = 0, sve = 0;
-  u32 dst, data, addr;
-  switch (isa().encoding) {
-    case Encoding::gfx12:
-      segment = f.bits(24, 2);
-      saddr = f.bits(0, 7);
-      dst = f.bits(32, 8), data = f.bits(55, 8), addr = f.bits(64, 8);
-      m.offset = i32(f.bits(72, 24) << 8) >> 8;
-      sve = f.bits(49, 1);
-      break;
-    case Encoding::gfx11:
-      segment = f.bits(16, 2);
-      saddr = f.bits(48, 7);
-      dst = f.bits(56, 8), data = f.bits(40, 8), addr = f.bits(32, 8);
-      m.offset = i32(f.bits(0, 13) << 19) >> 19;
-      sve = f.bits(55, 1);
-      break;
-    default:
-      segment = f.bits(14, 2);
-      saddr = f.bits(48, 7);
-      dst = f.bits(56, 8), data = f.bits(40, 8), addr = f.bits(32, 8);
-      if (isa().encoding == Encoding::gfx10) m.offset = segment == 0 ? 0 : i32(f.bits(0, 12) << 20) >> 20;
-      else m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;
-      if (isa().unified_agprs) acc_bit = f.bits(55, 1);
-      if (isa().scratch_sve) sve = f.bits(13, 1), m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;
-      break;
-  }
-  m.segment = segment == 0 ? Segment::flat : segment == 1 ? Segment::scratch : Segment::global;
-  const bool off = saddr == 0x7f || sgpr_code(saddr) == sink_reg;
-  if (m.segment == Segment::flat) {
-    m.has_vaddr = true;
-    m.has_saddr = isa().encoding == Encoding::gfx12 && !off;
-    m.saddr = u16(sgpr_code(saddr));
-  } else {
-    m.has_saddr = !off;
-    m.saddr = u16(sgpr_code(saddr));
-    if (m.segment == Segment::global) m.has_vaddr = true;
-    else m.has_vaddr = isa().scratch_sve ? sve : off && saddr != 0x7f ? true : off && isa().encoding == Encoding::gfx9;
-  }
-  if (acc_bit) dst += program.context.agpr_base, data += program.context.agpr_base;
-  m.addr = u16(addr), m.data = u16(data);
-  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
-  if (m.segment == Segment::scratch) i.cls = Class::scratch;
-}
-
-void Decoder::buffer(Inst& i, const Fields& f) {
-  Mem& m = i.mem;
-  m.segment = Segment::buffer;
-  m.has_saddr = true;
-  u32 data, addr, rsrc, soffset;
-  switch (isa().encoding) {
-    case Encoding::gfx12:
-      soffset = f.bits(0, 7);
-      data = f.bits(32, 8), rsrc = f.bits(41, 9), m.offen = f.bits(62, 1), m.idxen = f.bits(63, 1);
-      addr = f.bits(64, 8);
-      m.offset = i32(f.bits(72, 24) << 8) >> 8;
-      m.saddr = u16(sgpr_code(rsrc));
-      break;
-    default:
-      m.offset = i32(f.bits(0, 12));
-      addr = f.bits(32, 8), data = f.bits(40, 8), m.saddr = u16(f.bits(48, 5) << 2), soffset = f.bits(56, 8);
-      if (isa().encoding == Encoding::gfx11) m.offen = f.bits(54, 1), m.idxen = f.bits(55, 1);
-      else m.offen = f.bits(12, 1), m.idxen = f.bits(13, 1), m.lds = f.bits(16, 1);
-      if (isa().unified_agprs && f.bits(55, 1)) data += program.context.agpr_base;
-  }
-  m.has_vaddr = m.offen || m.idxen;
-  m.soffset = source(soffset, Ty::b32, f, false, false);
-  m.addr = u16(addr), m.data = u16(data);
-  i.cls = Class::buffer;
-  i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(data);
+  for (u32 k = 0; k < i.nsrc; k++)
+    if (i.src[k].kind == Kind::vgpr) i.src[k].reg = u16(i.src[k].reg | bits((row.flags & acc) && k == i.nsrc - 1u ? 3 : std::min(k, 2u)));
+  if (i.dst.kind == Kind::vgpr) i.dst.reg = u16(i.dst.reg | bits(3));
 }
 
 // ---- one instruction -----------------------------------------------------------------------------
@@ -692,6 +491,7 @@ u32 Decoder::decode(u64 pc, Inst& i) {
     return 4;
   }
   i.size = d.size;
+  i.vgpr_msb = vgpr_msb;
   Fields f;
   f.size = d.size;
   std::memcpy(f.w, bytes, d.size);
@@ -703,6 +503,7 @@ u32 Decoder::decode(u64 pc, Inst& i) {
   switch (f.format) {
     case Format::vop3: case Format::vop3p: case Format::vopd: case Format::smem: case Format::ds: base = 8; break;
     case Format::flat: case Format::buffer: base = c.isa->encoding == Encoding::gfx12 ? 12 : 8; break;
+    case Format::vopd3: base = 12; break;
     default: break;
   }
   if (d.size > base && base / 4 < 5) {
@@ -714,9 +515,10 @@ u32 Decoder::decode(u64 pc, Inst& i) {
     else if (code == 250) f.dpp = true, f.extra = extra;
     else if ((code == 233 || code == 234) && c.isa->encoding >= Encoding::gfx10) f.dpp8 = true, f.extra = extra;
     else f.has_literal = true, f.literal = extra;
+    if (d.size >= base + 8) std::memcpy(&f.literal64, bytes + base, 8);
   }
 
-  if (f.format == Format::vopd) {
+  if (f.format == Format::vopd || f.format == Format::vopd3) {
     vopd(i, f, name);
     return d.size;
   }
@@ -726,14 +528,12 @@ u32 Decoder::decode(u64 pc, Inst& i) {
   if (row && clamped && row->family == Family::valu && !is_float(row->sig.dst) && row->sig.dst != Ty::none) {
     row = find_row(name.base + " clamp");
     if (!row) {
-      i.row = nameless_row(name.base + " clamp", run_unknown);
-      i.run = run_unknown;
+      make_unknown(i, name.base + " clamp");
       return d.size;
     }
   }
   if (!row || f.format == Format::other) {
-    i.row = nameless_row(name.base, run_unknown);
-    i.run = run_unknown;
+    make_unknown(i, name.base);
     return d.size;
   }
   i.row = row;
@@ -760,7 +560,10 @@ u32 Decoder::decode(u64 pc, Inst& i) {
       return d.size;
   }
   if (i.clamp && row->family == Family::valu && !is_float(row->sig.dst)) i.clamp = false;  // the row saturates itself
+  add_msb(i);
   check_registers(i);
+  if (row->name == "S_SET_VGPR_MSB") vgpr_msb = u8(i.imm);
+  i.vgpr_msb = vgpr_msb;
   return d.size;
 }
 

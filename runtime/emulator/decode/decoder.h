@@ -10,6 +10,7 @@ namespace lathe::emu {
 
 struct Decoder {
   Program& program;
+  u8 vgpr_msb = 0;  // gfx1250: high bits of VGPR numbers, as the last S_SET_VGPR_MSB left them
 
   // Decodes one instruction at pc into `out` and returns its size. Never fails: what cannot be decoded or
   // has no row becomes an instruction that stops the launch when it is executed.
@@ -31,6 +32,7 @@ struct Decoder {
   void flat(Inst&, const Fields&);
   void buffer(Inst&, const Fields&);
   void vopd(Inst&, const Fields&, const struct OpcodeName&);
+  void add_msb(Inst&) const;
   void finish_valu(Inst&, const Fields&);
   void check_registers(Inst&);
   void limit_registers(Inst&, u32 top, u32 limit);

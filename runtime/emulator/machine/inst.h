@@ -87,6 +87,9 @@ struct Mem {
   Segment segment = Segment::global;
   bool has_vaddr = false, has_saddr = false, ret = false, lds = false;
   bool offen = false, idxen = false;
+  bool scale = false;         // gfx1250: the register offset counts elements of the access's size
+  bool signed_offset = false; // gfx1250: the VGPR beside an SGPR base is signed
+  u8 format = 0;              // typed buffers: the format field
   Src soffset;
 };
 
@@ -110,6 +113,7 @@ struct Inst {
   u8 nsrc = 0;
   bool simple = false;          // all operands 32-bit or plain, no modifier: the fast path
   bool clamp = false;
+  u8 vgpr_msb = 0;              // gfx1250: S_SET_VGPR_MSB's mode after this instruction
   u8 omod = 0;
   bool sdwa = false;
   bool float_result = false;

@@ -22,6 +22,9 @@ constexpr Isa isas[] = {
   {"gfx1030", 0x36, gfx10, 32, false, false, false, false, false, false, false, false, false, false, 8,  4,  65536,  80,  16*gib,  "gfx10-3-generic", true},
   {"gfx1100", 0x41, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  96,  24*gib,  "gfx11-generic",   true},
   {"gfx1101", 0x46, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  60,  16*gib,  "gfx11-generic",   true},
+  {"gfx1102", 0x47, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  32,  8*gib,   "gfx11-generic",   true},
+  {"gfx1103", 0x44, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  12,  8*gib,   "gfx11-generic",   true},
+  {"gfx1150", 0x43, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  16,  16*gib,  "gfx11-generic",   true},
   {"gfx1151", 0x4a, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  40,  16*gib,  "gfx11-generic",   true},
   {"gfx1200", 0x48, gfx12, 32, false, false, true,  true,  false, false, false, true,  false, true,  8,  4,  65536,  32,  16*gib,  "gfx12-generic",   true},
   {"gfx1201", 0x4e, gfx12, 32, false, false, true,  true,  false, false, false, true,  false, true,  8,  4,  65536,  64,  16*gib,  "gfx12-generic",   true},
@@ -31,8 +34,8 @@ constexpr Isa isas[] = {
 struct Mach { u32 value; std::string_view name; };
 constexpr Mach other_machs[] = {
   {0x2d, "gfx902"}, {0x2e, "gfx904"}, {0x31, "gfx909"}, {0x32, "gfx90c"}, {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"},
-  {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x39, "gfx1033"}, {0x3d, "gfx1035"}, {0x3e, "gfx1034"}, {0x42, "gfx1013"}, {0x43, "gfx1150"},
-  {0x44, "gfx1103"}, {0x45, "gfx1036"}, {0x47, "gfx1102"}, {0x51, "gfx9-generic"}, {0x52, "gfx10-1-generic"}, {0x53, "gfx10-3-generic"},
+  {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x39, "gfx1033"}, {0x3d, "gfx1035"}, {0x3e, "gfx1034"}, {0x42, "gfx1013"},
+  {0x45, "gfx1036"}, {0x51, "gfx9-generic"}, {0x52, "gfx10-1-generic"}, {0x53, "gfx10-3-generic"},
   {0x54, "gfx11-generic"}, {0x55, "gfx1152"}, {0x58, "gfx1153"}, {0x59, "gfx12-generic"}, {0x5a, "gfx1251"}, {0x5f, "gfx9-4-generic"},
 };
 // clang-format on

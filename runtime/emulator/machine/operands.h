@@ -68,11 +68,19 @@ static inline void copy_lanes(u32* __restrict dst, const u32* __restrict from, u
     for (u32 j = 0; j < 32; j++) dst[base + j] = from[base + j];
 }
 
-// SCC, EXECZ, VCCZ and the apertures, as operand encodings 235-238 and 251-253.
+// SCC, EXECZ, VCCZ and the apertures, as operand encodings 230-238 and 251-253.
 constexpr u64 shared_aperture = u64(0x00010000) << 32;
 constexpr u64 private_aperture = u64(0x00020000) << 32;
+// gfx1250's scratch is globally addressable: a lane's private address is FLAT_SCRATCH_BASE + (lane << 52) +
+// offset (LLVM's lowering of the address space cast). The base must differ from every other address in its
+// bits above 57: that is how LLVM's is_private tells.
+constexpr u64 lanes_scratch = u64(1) << 60;
+constexpr u32 scratch_lane_shift = 52;
+static inline u64 flat_scratch_base(const Wave& w) { return lanes_scratch | u64(w.id) << 32; }
 static inline u64 special_value(const Wave& w, u32 code) {
   switch (code) {
+    case 230: return flat_scratch_base(w);
+    case 231: return flat_scratch_base(w) >> 32;
     case 235: return shared_aperture;
     case 236: return shared_aperture | 0xffffffffu;
     case 237: return private_aperture;

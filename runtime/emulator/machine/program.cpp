@@ -47,22 +47,31 @@ const u32* Program::lane_numbers() {
   return numbers.data();
 }
 
-const Inst* Program::at(u64 pc) {
-  if (pc < text_base || pc - text_base >= text_size || (pc & 3))
-    raise(FaultKind::illegal_address, fmt::format("branch to 0x{:x}, which is not in the kernel's code", pc));
-  const size_t k = (pc - text_base) / 4;
-  if (index_) {
-    if (const Inst* i = index_[k].load(std::memory_order_acquire)) return i;
-  }
-  std::lock_guard lock(mutex_);
-  if (!index_) index_ = std::make_unique<std::atomic<const Inst*>[]>(text_size / 4 + 1);
-  if (const Inst* i = index_[k].load(std::memory_order_acquire)) return i;
-  return decode_from(pc);
+const Inst* Program::known(u64 pc, u8 vgpr_msb) const {
+  if (!vgpr_msb) return index_[(pc - text_base) / 4].load(std::memory_order_acquire);
+  const auto it = other_modes_.find({pc, vgpr_msb});
+  return it == other_modes_.end() ? nullptr : it->second;
+}
+void Program::remember(const Inst& i, u8 vgpr_msb) {
+  if (vgpr_msb) other_modes_[{i.pc, vgpr_msb}] = &i;
+  else index_[(i.pc - text_base) / 4].store(&i, std::memory_order_release);
 }
 
-const Inst* Program::decode_from(u64 pc) {
-  Decoder decoder{*this};
+const Inst* Program::at(u64 pc, u8 vgpr_msb) {
+  if (pc < text_base || pc - text_base >= text_size || (pc & 3))
+    raise(FaultKind::illegal_address, fmt::format("branch to 0x{:x}, which is not in the kernel's code", pc));
+  if (index_ && !vgpr_msb)
+    if (const Inst* i = known(pc, 0)) return i;
+  std::lock_guard lock(mutex_);
+  if (!index_) index_ = std::make_unique<std::atomic<const Inst*>[]>(text_size / 4 + 1);
+  if (const Inst* i = known(pc, vgpr_msb)) return i;
+  return decode_from(pc, vgpr_msb);
+}
+
+const Inst* Program::decode_from(u64 pc, u8 vgpr_msb) {
+  Decoder decoder{*this, vgpr_msb};
   std::vector<Inst> run;
+  std::vector<u8> modes;  // before each instruction
   const u64 end = text_base + text_size;
   while (true) {
     if (pc >= end || pc + 4 > end || run.size() > longest_run) {
@@ -73,22 +82,22 @@ const Inst* Program::decode_from(u64 pc) {
       break;
     }
     if (!run.empty()) {
-      if (const Inst* known = index_[(pc - text_base) / 4].load(std::memory_order_relaxed)) {
+      if (const Inst* other = known(pc, decoder.vgpr_msb)) {
         Inst& jump = run.emplace_back();
-        jump = *known;
+        jump = *other;
         jump.run = run_jump;
-        jump.target = known;
+        jump.target = other;
         break;
       }
     }
+    modes.push_back(decoder.vgpr_msb);
     Inst& i = run.emplace_back();
     pc += decoder.decode(pc, i);
     if (ends_run(*i.row)) break;
   }
   runs_.push_back(std::move(run));
   const std::vector<Inst>& kept = runs_.back();
-  const size_t own = kept.back().run == run_jump || kept.back().run == run_off_the_end ? kept.size() - 1 : kept.size();
-  for (size_t k = 0; k < own; k++) index_[(kept[k].pc - text_base) / 4].store(&kept[k], std::memory_order_release);
+  for (size_t k = 0; k < modes.size(); k++) remember(kept[k], modes[k]);
   return &kept[0];
 }
 

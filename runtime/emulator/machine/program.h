@@ -29,8 +29,9 @@ struct Program {
   u64 text_base = 0, text_size = 0;   // device addresses of executable bytes
   std::string kernel_name;
 
-  // The instruction at a device address; raises a Fault if none can be there. Thread-safe.
-  const Inst* at(u64 pc);
+  // The instruction at a device address; raises a Fault if none can be there. Thread-safe. gfx1250's VGPR
+  // numbers depend on S_SET_VGPR_MSB's mode, so code is decoded once for every mode that reaches it.
+  const Inst* at(u64 pc, u8 vgpr_msb = 0);
   std::string disassemble(u64 pc) const;
   const u32* constant32(u32 value);   // 128 copies (a packed pair of 64 lanes), alive as long as the program
   const u32* constant64(u64 value);
@@ -38,9 +39,12 @@ struct Program {
 
  private:
   friend struct Decoder;
-  const Inst* decode_from(u64 pc);
+  const Inst* decode_from(u64 pc, u8 vgpr_msb);
+  const Inst* known(u64 pc, u8 vgpr_msb) const;
+  void remember(const Inst&, u8 vgpr_msb);
   std::mutex mutex_;
   std::unique_ptr<std::atomic<const Inst*>[]> index_;  // per dword of text
+  std::map<std::pair<u64, u8>, const Inst*> other_modes_;  // decoded under a mode that is not 0
   std::deque<std::vector<Inst>> runs_;
   std::vector<std::unique_ptr<Inst[]>> pairs_;          // the halves of dual instructions
   std::unordered_map<u64, std::unique_ptr<u64[]>> constants32_, constants64_;

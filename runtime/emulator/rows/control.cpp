@@ -13,7 +13,7 @@ namespace {
 const Inst* taken(Wave& w, const Inst* i) {
   const Inst* t = __atomic_load_n(&i->target, __ATOMIC_ACQUIRE);
   if (!t) {
-    t = w.group->program->at(i->pc + 4 + u64(i64(i->imm) * 4));
+    t = w.group->program->at(i->pc + 4 + u64(i64(i->imm) * 4), i->vgpr_msb);
     __atomic_store_n(&const_cast<Inst*>(i)->target, t, __ATOMIC_RELEASE);
   }
   return t;
@@ -40,7 +40,7 @@ const Inst* branch(Wave& w, const Inst* i) {
 template <bool Strict>
 const Inst* setpc(Wave& w, const Inst* i) {
   if constexpr (Strict) if (i->src[0].kind == Kind::sgpr) require_defined_sgpr(w, i->src[0].reg, 2, "a branch");
-  return w.group->program->at(scalar64(w, i->src[0]));
+  return w.group->program->at(scalar64(w, i->src[0]), i->vgpr_msb);
 }
 void write_pc(Wave& w, const Inst* i) {
   const u64 next = i->pc + i->size;
@@ -52,7 +52,7 @@ const Inst* swappc(Wave& w, const Inst* i) {
   if constexpr (Strict) if (i->src[0].kind == Kind::sgpr) require_defined_sgpr(w, i->src[0].reg, 2, "a branch");
   const u64 to = scalar64(w, i->src[0]);
   write_pc(w, i);
-  return w.group->program->at(to);
+  return w.group->program->at(to, i->vgpr_msb);
 }
 const Inst* call(Wave& w, const Inst* i) {
   write_pc(w, i);
@@ -245,7 +245,7 @@ constexpr Row rows[] = {
   ctl("S_WAIT_KMCNT", wait_one<Counter::km>, Class::wait), ctl("S_WAIT_EXPCNT", nothing, Class::wait), ctl("S_WAIT_SAMPLECNT", nothing, Class::wait), ctl("S_WAIT_BVHCNT", nothing, Class::wait),
   ctl("S_WAIT_LOADCNT_DSCNT", wait_load_ds, Class::wait), ctl("S_WAIT_STORECNT_DSCNT", wait_store_ds, Class::wait), ctl("S_WAIT_IDLE", wait_idle, Class::wait), ctl("S_WAIT_XCNT", nothing, Class::wait),
 
-  ctl("S_NOP", nothing), ctl("S_SLEEP", nothing), ctl("S_SETPRIO", nothing), ctl("S_CLAUSE", nothing), ctl("S_DELAY_ALU", nothing), ctl("S_INST_PREFETCH", nothing), ctl("S_SET_INST_PREFETCH_DISTANCE", nothing),
+  ctl("S_NOP", nothing), ctl("S_SET_VGPR_MSB", nothing), ctl("S_SLEEP", nothing), ctl("S_SETPRIO", nothing), ctl("S_CLAUSE", nothing), ctl("S_DELAY_ALU", nothing), ctl("S_INST_PREFETCH", nothing), ctl("S_SET_INST_PREFETCH_DISTANCE", nothing),
   ctl("S_SENDMSG", nothing), ctl("S_ICACHE_INV", nothing), ctl("S_DCACHE_INV", nothing), ctl("S_DCACHE_WB", nothing), ctl("S_DCACHE_INV_VOL", nothing), ctl("S_DCACHE_WB_VOL", nothing), ctl("S_GL1_INV", nothing),
   ctl("S_TTRACEDATA", nothing), ctl("S_VERSION", nothing), ctl("S_PREFETCH_INST", nothing), ctl("S_PREFETCH_DATA", nothing), ctl("S_PREFETCH_INST_PC_REL", nothing), ctl("S_PREFETCH_DATA_PC_REL", nothing),
   ctl("BUFFER_WBINVL1", nothing), ctl("BUFFER_WBINVL1_VOL", nothing), ctl("BUFFER_WBL2", nothing), ctl("BUFFER_INVL2", nothing), ctl("BUFFER_INV", nothing), ctl("BUFFER_GL0_INV", nothing), ctl("BUFFER_GL1_INV", nothing),

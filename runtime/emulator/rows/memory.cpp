@@ -109,6 +109,14 @@ template <bool Strict>
   });
 }
 
+// gfx1250's flat addresses of scratch name the wave and the lane, which must be the accessing ones here.
+void check_own_scratch(const Wave& w, u64 address, u32 lane) {
+  if (address >> 60 != lanes_scratch >> 60) return;
+  const u32 owner = u32(address >> scratch_lane_shift) & 31, wave = u32(address >> 32) & 0xfffff;
+  if (owner != lane || wave != w.id)
+    raise(FaultKind::unsupported, fmt::format("flat access to the scratch of lane {} of wave {}", owner, wave), int(lane));
+}
+
 template <bool Strict>
 [[gnu::noinline]] void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out) {
   const Group& g = *w.group;
@@ -186,7 +194,8 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
     case Segment::scratch: {
       const u32 base = u32(m.offset) + (m.has_saddr ? w.s[m.saddr] : 0);
       const u32* v = m.has_vaddr ? w.vgpr(m.addr) : nullptr;
-      for (u32 l = 0; l < n; l++) offset[l] = base + (v ? v[l] : 0);
+      const u32 unit = m.scale ? bytes : 1;
+      for (u32 l = 0; l < n; l++) offset[l] = base + (v ? v[l] * unit : 0);
       Staging staging;
       scratch_pointers<Strict>(w, offset, exec, bytes, at, staging);
       perform<Strict>(w, i, at, exec, true);
@@ -198,7 +207,10 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
       const u32* lo = m.has_vaddr ? w.vgpr(m.addr) : nullptr;
       if (m.has_saddr) {
         const u64 base = Wave::bits_to_u64(&w.s[m.saddr]) + u64(i64(m.offset));
-        for (u32 l = 0; l < n; l++) addr[l] = base + (lo ? lo[l] : 0);
+        if (m.signed_offset)
+          for (u32 l = 0; l < n; l++) addr[l] = base + u64(i64(i32(lo[l])) * (m.scale ? bytes : 1));
+        else
+          for (u32 l = 0; l < n; l++) addr[l] = base + (lo ? lo[l] : 0);
       } else {
         const u32* hi = w.vgpr(m.addr + 1);
         for (u32 l = 0; l < n; l++) addr[l] = (lo[l] | u64(hi[l]) << 32) + u64(i64(m.offset));
@@ -213,12 +225,14 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
       const u64 base = u64(i64(m.offset)) + (m.has_saddr ? Wave::bits_to_u64(&w.s[m.saddr]) : 0);
       u64 in_lds = 0, in_scratch = 0;
       for (u32 l = 0; l < n; l++) {
-        addr[l] = base + lo[l] + (hi ? u64(hi[l]) << 32 : 0);
+        if (m.has_saddr && m.signed_offset) addr[l] = base + u64(i64(i32(lo[l])) * (m.scale ? bytes : 1));
+        else addr[l] = base + lo[l] + (hi ? u64(hi[l]) << 32 : 0);
         in_lds |= u64((addr[l] >> 32) == (shared_aperture >> 32)) << l;
-        in_scratch |= u64((addr[l] >> 32) == (private_aperture >> 32)) << l;
+        in_scratch |= u64((addr[l] >> 32) == (private_aperture >> 32) || addr[l] >> 60 == lanes_scratch >> 60) << l;
         offset[l] = u32(addr[l]);
       }
       in_lds &= exec, in_scratch &= exec;
+      each_lane(in_scratch, [&](u32 l) { check_own_scratch(w, addr[l], l); });
       const u64 in_global = exec & ~in_lds & ~in_scratch;
       if (in_global) {
         global_pointers<Strict>(w, addr, in_global, bytes, write, at);
@@ -298,7 +312,7 @@ const Inst* run_smem(Wave& w, const Inst* i) {
   const u32 bytes = i->row->mem_bytes;
   const bool buffer = m.segment == Segment::buffer;
   u64 offset = u64(i64(m.offset));
-  if (m.soffset.kind != Kind::none) offset += scalar32(w, m.soffset);
+  if (m.soffset.kind != Kind::none) offset += u64(scalar32(w, m.soffset)) * (m.scale ? bytes : 1);
   if constexpr (Strict) {
     require_defined_sgpr(w, m.saddr, buffer ? 4 : 2, "an address");
     if (m.soffset.kind == Kind::sgpr) require_defined_sgpr(w, m.soffset.reg, 1, "an address");

@@ -80,6 +80,8 @@ constexpr Row rows[] = {
   arith("V_ADD_F64", [](f64 a, f64 b) -> f64 { return a + b; }),
   arith("V_MUL_F64", [](f64 a, f64 b) -> f64 { return a * b; }),
   arith("V_FMA_F64", [](f64 a, f64 b, f64 c) -> f64 { return __builtin_fma(a, b, c); }),
+  arith("V_FMAAK_F64", [](f64 a, f64 b, f64 k) -> f64 { return __builtin_fma(a, b, k); }).with(lit_last),
+  arith("V_FMAMK_F64", [](f64 a, f64 k, f64 b) -> f64 { return __builtin_fma(a, k, b); }).with(lit_mid),
   arith("V_FMAC_F64", [](f64 a, f64 b, f64 d) -> f64 { return __builtin_fma(a, b, d); }).with(acc),
   valu("V_MIN_F64", [](f64 a, f64 b) -> f64 { return isa_min(a, b); }),
   valu("V_MAX_F64", [](f64 a, f64 b) -> f64 { return isa_max(a, b); }),

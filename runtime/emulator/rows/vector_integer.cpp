@@ -140,6 +140,8 @@ constexpr Row rows[] = {
   valu("V_ALIGNBYTE_B32", [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (8 * (c & 3))); }).undefined(same, 3),
   valu("V_PERM_B32", [](u32 a, u32 b, u32 c) -> u32 { return perm(a, b, c); }).undefined(same, 3),
   valu("V_BITOP3_B32", [](u32 a, u32 b, u32 c, u32 t) -> u32 { return bitop3(a, b, c, t); }).with(truth_table).undefined(bit_xor),
+  // VOPD3's half of a v_bitop3 whose third source is 0
+  valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).undefined(bit_xor),
   // gfx12's and gfx1250's own names
   valu("V_MAD_CO_U64_U32", [](u32 a, u32 b, u64 c) -> Out2<u64> { const u64 p = u64(a) * b, r = p + c; return {r, r < p}; }).undefined(carry),
   valu("V_MAD_CO_I64_I32", [](i32 a, i32 b, u64 c) -> Out2<u64> { const i64 p = i64(a) * b; const u64 r = u64(p) + c; return {r, (__int128(p) + i64(c)) != i64(r)}; }).undefined(carry),
