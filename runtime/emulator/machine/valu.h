@@ -233,7 +233,7 @@ const Inst* run_hot_pairs(Wave& w, const Inst* i) {
     const u32* p = scalars[k];
     if (s.kind == Kind::vgpr) {
       p = w.vgpr(s.reg);
-      overwrites |= s.reg + s.sel_hi == to;
+      overwrites |= u32(s.reg + s.sel_hi) == to;
     } else if (s.kind == Kind::constant) {
       p = s.lanes;
     } else {
