@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launch/counters.h"
 #include "launch/report.h"
 
 namespace lathe::emu {
@@ -96,6 +97,14 @@ LATHE_HIP const char* lathe_emulator_counters_json() {
   text = counters_json();
   return text.c_str();
 }
+// The same as a table for people.
+LATHE_HIP const char* lathe_emulator_counters_text() {
+  static thread_local std::string text;
+  text = counters_text();
+  return text.c_str();
+}
+// Also counts cache lines and LDS bank conflicts from now on (LATHE_EMULATOR_COUNTERS=1).
+LATHE_HIP void lathe_emulator_count_memory(int on) { set_counting_memory(on != 0); }
 LATHE_HIP void lathe_emulator_reset_counters() { reset_counters(); }
 // Names the CPU level in use: "baseline", "v3", "v4".
 LATHE_HIP const char* lathe_emulator_cpu_level();

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "launch/counters.h"
 #include "launch/group.h"
 #include "launch/pool.h"
 #include "launch/report.h"
@@ -81,6 +82,7 @@ LaunchResult run_launch(Launch& l) {
   LaunchState s;
   s.kernel = &k;
   s.strict = strict_mode();
+  s.count_memory = counting_memory();
   for (u32 d = 0; d < 3; d++) s.grid[d] = l.grid[d], s.block[d] = l.block[d];
   s.lds_bytes = u32(lds);
   // A dynamic stack gets what HIP's runtime gives by default.
@@ -108,13 +110,14 @@ LaunchResult run_launch(Launch& l) {
     s.kernarg = kernarg.a->base, s.dispatch_packet = packet.a->base, s.queue = queue.a->base;
     s.program = &k.program(s.strict);
 
+    count_launch(s);
     const u64 groups = u64(l.grid[0]) * l.grid[1] * l.grid[2];
     std::atomic<u64> next{0};
     run_on_pool(u32(std::min<u64>(groups, pool_size())), [&](u32) {
       try {
         Worker worker(s);
         for (u64 g; (g = next.fetch_add(1)) < groups;) worker.run(u32(g % l.grid[0]), u32(g / l.grid[0] % l.grid[1]), u32(g / l.grid[0] / l.grid[1]));
-        add_counters(worker.counters());
+        add_counters(s, worker.counters());
       } catch (const FaultReport& f) {
         next = groups;
         std::lock_guard lock(mutex);

@@ -22,11 +22,11 @@ u32 initial_mode(const Kernel& k) {
 }
 
 // Runs a wave until it stops; the pc of a fault is where `at` stands.
-void run_wave(Wave& w, const Inst*& at, u64* counts) {
+void run_wave(Wave& w, const Inst*& at, u64* executed) {
   const Inst* i = w.resume;
   while (i) {
     at = i;
-    counts[int(i->cls)]++;
+    executed[i->tally]++;
     i = i->run(w, i);
   }
 }
@@ -51,6 +51,7 @@ Worker::Worker(const LaunchState& s) : state_(s) {
   group_.program = s.program;
   group_.memory = &memory();
   group_.isa = k.object->isa;
+  group_.count_memory = s.count_memory;
   group_.lds = lds_.data();
   group_.lds_size = s.lds_bytes;
   group_.lds_defined = s.strict ? lds_defined_.data() : nullptr;
@@ -203,7 +204,7 @@ void Worker::run(u32 x, u32 y, u32 z) {
         if (w->state == Wave::State::done) continue;
         current = w.get();
         w->state = Wave::State::running;
-        run_wave(*w, at, group_.counters.instructions);
+        run_wave(*w, at, group_.counters.executed);
         if (w->state == Wave::State::barrier) waiting++;
         else ended_now++, alive--;
       }

@@ -13,6 +13,7 @@ struct LaunchState {
   Kernel* kernel = nullptr;
   Program* program = nullptr;
   bool strict = true;
+  bool count_memory = false;    // lines and bank conflicts too
   u32 grid[3], block[3];
   u32 lds_bytes = 0;
   u32 private_bytes = 0;        // per lane

@@ -110,6 +110,7 @@ struct Inst {
   u32 size = 0;
   i32 imm = 0;                  // SOPP/SOPK immediate; branch offset in dwords
   Class cls = Class::other;
+  u8 tally = 0;                 // which counter it adds to (counters.h)
   u8 nsrc = 0;
   bool simple = false;          // all operands 32-bit or plain, no modifier: the fast path
   bool clamp = false;

@@ -93,6 +93,7 @@ const Inst* Program::decode_from(u64 pc, u8 vgpr_msb) {
     modes.push_back(decoder.vgpr_msb);
     Inst& i = run.emplace_back();
     pc += decoder.decode(pc, i);
+    i.tally = tally_number(context, i);
     if (ends_run(*i.row)) break;
   }
   runs_.push_back(std::move(run));

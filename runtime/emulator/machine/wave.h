@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "counters.h"
 #include "inst.h"
 #include "isa.h"
 
@@ -33,11 +34,6 @@ struct Event {
 };
 
 struct Group;
-
-struct CounterSet {
-  u64 instructions[int(Class::count)] = {};
-  u64 waves = 0, groups = 0;
-};
 
 struct Wave {
   alignas(64) u32 s[sgpr_file];
@@ -118,6 +114,8 @@ struct Group {
   u32 id[3] = {};
   u64 scratch_base = 0;
   CounterSet counters;
+  bool count_memory = false;        // lines and bank conflicts too
+  u64 clock = 0;                    // what s_memtime and its kin have shown: time passes when it is asked for
 };
 
 }  // namespace lathe::emu

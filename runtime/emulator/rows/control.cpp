@@ -163,12 +163,14 @@ const Inst* wrexec(Wave& w, const Inst* i, F f) {
 // ---- hardware registers --------------------------------------------------------------------------
 
 // simm16: id[5:0], offset[10:6], size-1[15:11]. MODE is register 1; others read as zero unless they say more.
+// Time: instructions of the work-group so far, and some more at each look, so that waiting for it ends.
+u64 time(Wave& w) { return (w.group->clock += 64) + w.group->counters.instructions(); }
 u32 hwreg_read(Wave& w, u32 id) {
   switch (id) {
     case 1: return w.mode;
     case 2: return w.scc | (w.exec() == 0) << 9 | (w.mask(vcc_reg) == 0) << 10;  // STATUS
     case 4: return w.id & 15;                                                    // HW_ID
-    case 15: case 29: return u32(w.group->counters.instructions[0]);             // SHADER_CYCLES
+    case 15: case 29: return u32(time(w));                                       // SHADER_CYCLES
     case 20: return u32(u64(w.scratch));                                         // FLAT_SCRATCH_LO
     case 21: return u32(u64(w.scratch) >> 32);
     default: return 0;
@@ -204,8 +206,7 @@ const Inst* denorm_mode(Wave& w, const Inst* i) {
   return i + 1;
 }
 const Inst* memtime(Wave& w, const Inst* i) {
-  u64 n = 0;
-  for (u64 c : w.group->counters.instructions) n += c;
+  const u64 n = time(w);
   w.s[i->dst.reg] = u32(n), w.s[i->dst.reg + 1] = u32(n >> 32);
   w.s_und[i->dst.reg] = w.s_und[i->dst.reg + 1] = 0;
   return i + 1;

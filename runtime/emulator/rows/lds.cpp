@@ -105,6 +105,7 @@ template <bool Strict>
       if constexpr (Strict) out.defined[l] = g.lds_defined + at[l];
     });
   }
+  if (__builtin_expect(g.count_memory, 0)) count_lds(w, at, exec, bytes, !write);
   if constexpr (Strict) {
     out.any_defined = true;
     if (g.waves.size() > 1) {
@@ -163,6 +164,7 @@ bool load_quickly(Wave& w, u32 reg, u32 offset, const u32* addr, u64 exec, u32 b
   alignas(32) u32 at[64];
   const Extent e = add_offset(addr, offset, at, n);
   if (e.highest > limit - bytes || (e.low_bits & 3)) return false;
+  if (__builtin_expect(g.count_memory, 0)) count_lds(w, at, exec, bytes, true);
   u32* dst = w.vgpr(reg);
   // Tiles are often read row by row: all rows of 16 lanes the same addresses. Then one row does for all.
   const u32 lanes = e.rows_differ ? n : 16;

@@ -32,6 +32,7 @@ Allocation* look_up(Wave& w, u64 a, u32 bytes, int lane, bool write) {
 template <bool Strict>
 [[gnu::noinline]] void global_pointers(Wave& w, const u64* addr, u64 exec, u32 bytes, bool write, Pointers& out) {
   const u32 n = w.lanes;
+  if (__builtin_expect(w.group->count_memory, 0)) count_global(w, addr, exec, bytes);
   out.any_defined = false;
   const u32 first = u32(__builtin_ctzll(exec));
   if (!(addr[first] >= w.hit_lo && addr[first] + bytes <= w.hit_hi) || (write && w.hit && !w.hit->writable)) look_up(w, addr[first], bytes, int(first), write);
@@ -118,8 +119,9 @@ void check_own_scratch(const Wave& w, u64 address, u32 lane) {
 }
 
 template <bool Strict>
-[[gnu::noinline]] void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, Pointers& out) {
+[[gnu::noinline]] void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, bool write, Pointers& out) {
   const Group& g = *w.group;
+  if (__builtin_expect(g.count_memory, 0)) count_lds(w, offset, exec, bytes, !write);
   each_lane(exec, [&](u32 l) {
     if (u64(offset[l]) + bytes > g.lds_size)
       raise(FaultKind::lds_bounds, fmt::format("LDS access of {} bytes at 0x{:x}: the work-group has {} bytes", bytes, offset[l], g.lds_size), int(l));
@@ -240,7 +242,7 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
       }
       if (in_lds) {
         Pointers lds;
-        lds_pointers<Strict>(w, offset, in_lds, bytes, lds);
+        lds_pointers<Strict>(w, offset, in_lds, bytes, write, lds);
         perform<Strict>(w, i, lds, in_lds, true);
       }
       if (in_scratch) {
