@@ -8,12 +8,13 @@ kernel void lds_load(global int* out, int stride, int n) {
   out[t] = tile[t * stride];
 }
 kernel void lds_load_wide(global int4* out, int stride, int n) {
-  local int tile[64 * 64] __attribute__((aligned(16)));
+  local int4 tile[64 * 16];
   int t = __builtin_amdgcn_workitem_id_x();
-  for (int k = t; k < n; k += 64) tile[k] = k;
+  for (int k = t; k < n / 4; k += 64) tile[k] = (int4)(k);
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
-  out[t] = *(local int4*)&tile[t * stride];
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  out[t] = tile[t * (stride / 4)];
 }
 kernel void global_load(global int* out, global const volatile int* in, int stride) {
   int t = __builtin_amdgcn_workitem_id_x();
