@@ -1,7 +1,7 @@
 // Devices: enumeration, choice, limits.
 #include <cstring>
 
-#include "hip/state.h"
+#include "hip/queue.h"
 #include "machine/row.h"
 
 using namespace lathe::emu;
@@ -76,10 +76,18 @@ LATHE_HIP hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevic
   return hipSuccess;
   HIP_END
 }
-LATHE_HIP hipError_t hipDeviceSynchronize() { return done(take_pending_fault()); }
+LATHE_HIP hipError_t hipDeviceSynchronize() {
+  HIP_TRY
+  if (devices().empty()) return done(hipErrorNoDevice);
+  if (const hipError_t e = wait_device("hipDeviceSynchronize", current_device()); e != hipSuccess) return e;
+  return done(take_fault(current_device()));
+  HIP_END
+}
 LATHE_HIP hipError_t hipDeviceReset() {
   HIP_TRY
-  (void)take_pending_fault();
+  if (devices().empty()) return done(hipErrorNoDevice);
+  if (const hipError_t e = wait_all("hipDeviceReset"); e != hipSuccess) return e;
+  (void)take_fault(current_device());
   memory().release_all(current_device());
   return hipSuccess;
   HIP_END

@@ -1,7 +1,7 @@
 // Launches by host address: what <<<...>>> becomes, and the calls that came before it.
 #include <hip/hip_runtime_api.h>
 
-#include "hip/module.h"
+#include "hip/kernel_launch.h"
 #include "launch/report.h"
 
 using namespace lathe::emu;
@@ -17,12 +17,11 @@ struct Configuration {
 // <<<...>>> pushes and the kernel's stub pops; an argument of the call may itself launch in between.
 thread_local std::vector<Configuration> pushed;
 
-hipError_t launch(const void* host, dim3 grid, dim3 block, size_t lds, hipStream_t stream, void** params, void** extra) {
+hipError_t launch(const char* call, const void* host, dim3 grid, dim3 block, size_t lds, hipStream_t stream, void** params, void** extra, hipEvent_t start = nullptr, hipEvent_t stop = nullptr) {
   if (!known_stream(stream)) return done(hipErrorInvalidHandle);
   hipFunction_t f;
   if (const hipError_t e = registered_function(host, stream_device(stream), &f); e != hipSuccess) return done(e);
-  if (lds > ~0u) return done(hipErrorInvalidConfiguration);
-  return hipModuleLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, unsigned(lds), stream, params, extra);
+  return launch_kernel(call, f, {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, lds}, stream, params, extra, start, stop);
 }
 
 }  // namespace
@@ -45,15 +44,17 @@ LATHE_HIP hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* 
 
 LATHE_HIP hipError_t hipLaunchKernel(const void* host, dim3 grid, dim3 block, void** params, size_t lds, hipStream_t stream) {
   HIP_TRY
-  return launch(host, grid, block, lds, stream, params, nullptr);
+  return launch("hipLaunchKernel", host, grid, block, lds, stream, params, nullptr);
+  HIP_END
+}
+LATHE_HIP hipError_t hipLaunchKernel_spt(const void* host, dim3 grid, dim3 block, void** params, size_t lds, hipStream_t stream) {
+  HIP_TRY
+  return launch("hipLaunchKernel_spt", host, grid, block, lds, stream ? stream : hipStreamPerThread, params, nullptr);
   HIP_END
 }
 LATHE_HIP hipError_t hipExtLaunchKernel(const void* host, dim3 grid, dim3 block, void** params, size_t lds, hipStream_t stream, hipEvent_t start, hipEvent_t stop, int) {
   HIP_TRY
-  if (start)
-    if (const hipError_t e = hipEventRecord(start, stream); e != hipSuccess) return e;
-  if (const hipError_t e = launch(host, grid, block, lds, stream, params, nullptr); e != hipSuccess) return e;
-  return stop ? hipEventRecord(stop, stream) : hipSuccess;
+  return launch("hipExtLaunchKernel", host, grid, block, lds, stream, params, nullptr, start, stop);
   HIP_END
 }
 
@@ -76,6 +77,6 @@ LATHE_HIP hipError_t hipLaunchByPtr(const void* host) {
   pushed.pop_back();
   size_t size = c.arguments.size();
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, c.arguments.data(), HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
-  return launch(host, c.grid, c.block, c.lds, c.stream, nullptr, extra);
+  return launch("hipLaunchByPtr", host, c.grid, c.block, c.lds, c.stream, nullptr, extra);
   HIP_END
 }

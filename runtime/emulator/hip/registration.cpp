@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "hip/module.h"
+#include "hip/queue.h"
 #include "launch/fat_binary.h"
 #include "launch/report.h"
 
@@ -193,7 +194,7 @@ LATHE_HIP void __hipRegisterManagedVar(void** handle, void** host, const void* i
   std::lock_guard lock(r.mutex);
   Image* image = image_of(handle);
   if (!image || !host || !name || !size) return;
-  Allocation* memory_of = memory().allocate(size, Allocation::Kind::host, fmt::format("managed variable {}", name), false);
+  Allocation* memory_of = memory().allocate(size, Allocation::Kind::managed, fmt::format("managed variable {}", name), false, -1);
   *host = reinterpret_cast<void*>(memory_of->base);
   if (initial) std::memcpy(*host, initial, size);
   image->managed.push_back({host, name, memory_of});
@@ -209,7 +210,7 @@ LATHE_HIP void __hipUnregisterFatBinary(void** handle) {
   std::lock_guard lock(r.mutex);
   Image* image = image_of(handle);
   if (!image) return;
-  (void)hipDeviceSynchronize();   // launches under way use the code
+  const bool busy = !all_idle();   // the process ends with work in its streams: they go on using the code
   for (auto it = r.functions.begin(); it != r.functions.end();) {
     if (it->second.image != image) {
       ++it;
@@ -219,6 +220,9 @@ LATHE_HIP void __hipUnregisterFatBinary(void** handle) {
     it = r.functions.erase(it);
   }
   std::erase_if(r.variables, [&](const auto& v) { return v.second.image == image; });
-  for (const Managed& m : image->managed) memory().release(m.memory->base, Allocation::Kind::host);
-  r.images.erase(image);
+  const auto it = r.images.find(image);
+  if (busy) (void)it->second.release();
+  else
+    for (const Managed& m : image->managed) memory().release(m.memory->base, Allocation::Kind::managed);
+  r.images.erase(it);
 }

@@ -14,38 +14,43 @@ namespace {
 std::mutex device_mutex;
 thread_local hipError_t last_error = hipSuccess;
 thread_local int current = 0;
-std::atomic<int> pending{hipSuccess};
-int add_locked(std::vector<Device>& all, const std::string& arch) {
-  for (size_t k = 0; k < all.size(); k++)
-    if (all[k].isa->name == arch) return int(k);
-  const Isa* isa = find_isa(arch);
-  if (!isa) return -1;
-  all.push_back({isa, fmt::format("Lathe emulated {}", arch)});
-  return int(all.size()) - 1;
-}
-}  // namespace
 
-std::vector<Device>& devices() {
-  static std::vector<Device>* all = [] {
-    auto* v = new std::vector<Device>;
-    v->reserve(256);
+Devices& all_devices() {
+  static Devices* all = [] {
+    auto* v = new Devices;
     const char* s = std::getenv("LATHE_EMULATOR_ARCH");
-    std::string list = s ? s : "gfx942";
+    const std::string list = s ? s : "gfx942";
     for (size_t from = 0; from <= list.size();) {
       const size_t to = std::min(list.find(',', from), list.size());
       const std::string arch = list.substr(from, to - from);
-      if (const Isa* isa = find_isa(arch)) v->push_back({isa, fmt::format("Lathe emulated {}", arch)});
-      else if (!arch.empty()) std::fprintf(stderr, "lathe emulator: LATHE_EMULATOR_ARCH names %s, which is no target of the emulator\n", arch.c_str());
+      if (const Isa* isa = find_isa(arch)) {
+        if (!v->add(*isa)) std::fprintf(stderr, "lathe emulator: LATHE_EMULATOR_ARCH asks for more than %zu devices\n", Devices::most);
+      } else if (!arch.empty()) {
+        std::fprintf(stderr, "lathe emulator: LATHE_EMULATOR_ARCH names %s, which is no target of the emulator\n", arch.c_str());
+      }
       from = to + 1;
     }
     return v;
   }();
   return *all;
 }
+}  // namespace
+
+bool Devices::add(const Isa& isa) {
+  const size_t n = size();
+  if (n == most) return false;
+  items_[n] = {&isa, fmt::format("Lathe emulated {}", isa.name)};
+  count_.store(n + 1, std::memory_order_release);
+  return true;
+}
+const Devices& devices() { return all_devices(); }
 int add_device(const std::string& arch) {
-  auto& all = devices();
+  Devices& all = all_devices();
   std::lock_guard lock(device_mutex);
-  return add_locked(all, arch);
+  for (size_t k = 0; k < all.size(); k++)
+    if (all[k].isa->name == arch) return int(k);
+  const Isa* isa = find_isa(arch);
+  return isa && all.add(*isa) ? int(all.size()) - 1 : -1;
 }
 bool valid_device(int ordinal) { return ordinal >= 0 && size_t(ordinal) < devices().size(); }
 int& current_device() { return current; }
@@ -60,15 +65,11 @@ hipError_t take_last_error() {
   return e;
 }
 hipError_t peek_last_error() { return last_error; }
-void set_pending_fault(hipError_t e) {
-  int none = hipSuccess;
-  pending.compare_exchange_strong(none, int(e));
+hipError_t refuse(hipError_t e, const std::string& report) {
+  set_report("lathe emulator: " + report);
+  return done(e);
 }
-hipError_t take_pending_fault() { return hipError_t(pending.exchange(hipSuccess)); }
-hipError_t unsupported(const char* call) {
-  std::fprintf(stderr, "lathe emulator: %s is not supported\n", call);
-  return done(hipErrorNotSupported);
-}
+hipError_t unsupported(const char* call) { return refuse(hipErrorNotSupported, fmt::format("{} is not supported", call)); }
 
 }  // namespace lathe::emu
 

@@ -3,10 +3,11 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <atomic>
+#include <map>
+#include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "launch/dispatch.h"
 
@@ -16,45 +17,73 @@
 namespace lathe::emu {
 
 struct Device {
-  const Isa* isa;
+  const Isa* isa = nullptr;
   std::string name;   // "Lathe emulated gfx942"
 };
 
-// The devices: LATHE_EMULATOR_ARCH=gfx942[,gfx1100...] and what lathe_emulator_add_device added.
-std::vector<Device>& devices();        // initialises on first use
+// The devices: LATHE_EMULATOR_ARCH=gfx942[,gfx1100...], a name twice for two of a kind, and what
+// lathe_emulator_add_device added. They are never removed, so a look needs no lock.
+class Devices {
+ public:
+  static constexpr size_t most = 64;
+  size_t size() const { return count_.load(std::memory_order_acquire); }
+  bool empty() const { return size() == 0; }
+  const Device& operator[](size_t k) const { return items_[k]; }
+  bool add(const Isa& isa);           // false if there are `most` already; the caller holds the lock
+
+ private:
+  Device items_[most];
+  std::atomic<size_t> count_{0};
+};
+const Devices& devices();             // made on first use
 int add_device(const std::string& arch);
 bool valid_device(int ordinal);
-int& current_device();                 // per thread
+int& current_device();                // per thread
 
-// HIP's error state: per thread, and one fault of a launch that waits to be told.
-hipError_t done(hipError_t);           // remembers and returns it
+// HIP's error state, per thread. (Faults of kernels wait at their device: hip/queue.h.)
+hipError_t done(hipError_t);          // remembers and returns it
 hipError_t take_last_error();
 hipError_t peek_last_error();
-void set_pending_fault(hipError_t);
-hipError_t take_pending_fault();       // hipSuccess if none
 hipError_t unsupported(const char* call);
+// One line on standard error and in lathe_emulator_last_report(), then done(e).
+hipError_t refuse(hipError_t e, const std::string& report);
 
-// Handles are pointers; a stale or foreign one is an error, never a crash.
+// Handles are pointers; a stale or foreign one is an error, never a crash. Who found an object may go on with it
+// after another thread has destroyed the handle.
 template <class T>
 class Handles {
  public:
-  T* add(T* p) {
+  T* add(std::shared_ptr<T> p) {
     std::lock_guard lock(mutex_);
-    live_.insert(p);
-    return p;
+    T* raw = p.get();
+    live_[raw] = std::move(p);
+    return raw;
   }
-  bool has(const T* p) {
+  std::shared_ptr<T> find(const T* p) {
     std::lock_guard lock(mutex_);
-    return live_.count(const_cast<T*>(p)) != 0;
+    const auto it = live_.find(const_cast<T*>(p));
+    return it == live_.end() ? nullptr : it->second;
   }
-  bool remove(T* p) {
+  bool has(const T* p) { return find(p) != nullptr; }
+  template <class F>
+  bool any(F f) {
     std::lock_guard lock(mutex_);
-    return live_.erase(p) != 0;
+    for (auto& [raw, p] : live_)
+      if (f(*p)) return true;
+    return false;
+  }
+  std::shared_ptr<T> remove(T* p) {
+    std::lock_guard lock(mutex_);
+    const auto it = live_.find(p);
+    if (it == live_.end()) return nullptr;
+    std::shared_ptr<T> taken = std::move(it->second);
+    live_.erase(it);
+    return taken;
   }
 
  private:
   std::mutex mutex_;
-  std::set<T*> live_;
+  std::map<T*, std::shared_ptr<T>> live_;
 };
 
 }  // namespace lathe::emu

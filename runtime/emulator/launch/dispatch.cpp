@@ -57,12 +57,12 @@ bool strict_mode() {
   return !(s && std::strcmp(s, "fast") == 0);
 }
 
-LaunchResult run_launch(Launch& l) {
-  Kernel& k = *l.kernel;
+bool check_launch(const Launch& l) {
+  const Kernel& k = *l.kernel;
   const Isa& isa = *k.object->isa;
   auto refuse = [&](std::string what) {
     set_report(fmt::format("lathe emulator: launch of {} on {} refused: {}", k.name, target_id(isa), what));
-    return LaunchResult::invalid_configuration;
+    return false;
   };
   u64 items = 1;
   for (u32 d = 0; d < 3; d++) {
@@ -78,13 +78,17 @@ LaunchResult run_launch(Launch& l) {
     if (k.reqd_size[d] && k.reqd_size[d] != l.block[d]) return refuse(fmt::format("block extent {} in dimension {}, the kernel requires {}", l.block[d], "xyz"[d], k.reqd_size[d]));
   const u64 lds = u64(k.lds_bytes) + l.dynamic_lds;
   if (lds > isa.lds_bytes) return refuse(fmt::format("{} bytes of LDS ({} static, {} dynamic), the device has {}", lds, k.lds_bytes, l.dynamic_lds, isa.lds_bytes));
+  return true;
+}
 
+LaunchResult run_launch(Launch& l) {
+  Kernel& k = *l.kernel;
   LaunchState s;
   s.kernel = &k;
-  s.strict = strict_mode();
+  s.strict = l.strict;
   s.count_memory = counting_memory();
   for (u32 d = 0; d < 3; d++) s.grid[d] = l.grid[d], s.block[d] = l.block[d];
-  s.lds_bytes = u32(lds);
+  s.lds_bytes = k.lds_bytes + l.dynamic_lds;
   // A dynamic stack gets what HIP's runtime gives by default.
   s.private_bytes = (k.private_bytes + 3 + (k.dynamic_stack ? 16384 : 0)) & ~3u;
   static std::atomic<u64> dispatches{0};
@@ -113,7 +117,7 @@ LaunchResult run_launch(Launch& l) {
     count_launch(s);
     const u64 groups = u64(l.grid[0]) * l.grid[1] * l.grid[2];
     std::atomic<u64> next{0};
-    run_on_pool(u32(std::min<u64>(groups, pool_size())), [&](u32) {
+    const auto body = [&](u32) {
       try {
         Worker worker(s);
         for (u64 g; (g = next.fetch_add(1)) < groups;) worker.run(u32(g % l.grid[0]), u32(g / l.grid[0] % l.grid[1]), u32(g / l.grid[0] / l.grid[1]));
@@ -127,7 +131,10 @@ LaunchResult run_launch(Launch& l) {
         std::lock_guard lock(mutex);
         if (!fault) fault = FaultReport{int(FaultKind::unsupported), fmt::format("lathe emulator: launch of {} failed: {}", k.name, e.what())};
       }
-    });
+    };
+    // A group that waits for another must not keep it from running: a thread each.
+    if (l.cooperative) run_at_once(u32(groups), body);
+    else run_on_pool(u32(std::min<u64>(groups, pool_size())), body, l.priority);
   } catch (const std::exception& e) {
     fault = FaultReport{int(FaultKind::unsupported), fmt::format("lathe emulator: launch of {} failed: {}", k.name, e.what())};
   }

@@ -1,5 +1,6 @@
 #include "launch/pool.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -9,26 +10,36 @@
 namespace lathe::emu {
 namespace {
 
+struct Job {
+  const std::function<void(u32)>* body;
+  u32 wanted;            // helpers beside the caller
+  int priority;
+  u32 started = 0, running = 0;
+};
+
 struct Pool {
   std::mutex mutex;
   std::condition_variable wake, done;
-  const std::function<void(u32)>* body = nullptr;
-  u32 wanted = 0, started = 0, running = 0;
-  u64 generation = 0;
-  std::vector<std::thread> threads;
+  std::vector<Job*> jobs;
+  u32 threads = 0;
 
+  Job* next() {
+    Job* best = nullptr;
+    for (Job* j : jobs)
+      if (j->started < j->wanted && (!best || j->priority > best->priority)) best = j;
+    return best;
+  }
   void work() {
     std::unique_lock lock(mutex);
     while (true) {
-      wake.wait(lock, [&] { return body && started < wanted; });
-      const u32 id = ++started;
-      const auto* mine = body;
-      running++;
+      Job* job = nullptr;
+      wake.wait(lock, [&] { return (job = next()) != nullptr; });
+      const u32 id = ++job->started;
+      job->running++;
       lock.unlock();
-      (*mine)(id);
+      (*job->body)(id);
       lock.lock();
-      running--;
-      done.notify_all();
+      if (--job->running == 0) done.notify_all();
     }
   }
 };
@@ -43,29 +54,57 @@ u32 pool_size() {
   return n;
 }
 
-void run_on_pool(u32 workers, const std::function<void(u32)>& body) {
+void run_on_pool(u32 workers, const std::function<void(u32)>& body, int priority) {
   // Never joined: it may outlive main, like the allocations.
   static Pool* pool = new Pool;
-  static std::mutex one_launch;
-  std::lock_guard serial(one_launch);
   workers = std::min(workers, pool_size());
-  if (workers > 1) {
+  if (workers <= 1) return body(0);
+  Job job{&body, workers - 1, priority};
+  {
     std::lock_guard lock(pool->mutex);
-    while (pool->threads.size() + 1 < workers) {
-      pool->threads.emplace_back([] { pool->work(); });
-      pool->threads.back().detach();
+    while (pool->threads + 1 < workers) {
+      std::thread([] { pool->work(); }).detach();
+      pool->threads++;
     }
-    pool->body = &body;
-    pool->wanted = workers - 1, pool->started = 0;
-    pool->wake.notify_all();
+    pool->jobs.push_back(&job);
   }
+  pool->wake.notify_all();
   body(0);
-  if (workers > 1) {
-    std::unique_lock lock(pool->mutex);
-    pool->wanted = pool->started;  // those that did not wake in time are not needed any more
-    pool->done.wait(lock, [&] { return pool->running == 0; });
-    pool->body = nullptr;
+  std::unique_lock lock(pool->mutex);
+  pool->jobs.erase(std::find(pool->jobs.begin(), pool->jobs.end(), &job));  // nobody joins any more
+  pool->done.wait(lock, [&] { return job.running == 0; });
+}
+
+void run_at_once(u32 workers, const std::function<void(u32)>& body) {
+  std::mutex mutex;
+  std::condition_variable go;
+  int state = 0;                     // 1: begin; 2: end, a thread is missing
+  std::vector<std::thread> threads;
+  const auto release = [&](int to) {
+    {
+      std::lock_guard lock(mutex);
+      state = to;
+    }
+    go.notify_all();
+  };
+  try {
+    for (u32 k = 0; k + 1 < workers; k++)
+      threads.emplace_back([&, k] {
+        {
+          std::unique_lock lock(mutex);
+          go.wait(lock, [&] { return state != 0; });
+          if (state == 2) return;
+        }
+        body(k + 1);
+      });
+  } catch (...) {
+    release(2);
+    for (std::thread& t : threads) t.join();
+    throw;
   }
+  release(1);
+  body(0);
+  for (std::thread& t : threads) t.join();
 }
 
 }  // namespace lathe::emu

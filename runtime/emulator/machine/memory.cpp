@@ -48,31 +48,73 @@ Allocation* Memory::allocate(u64 size, Allocation::Kind kind, std::string name, 
   return raw;
 }
 
+Allocation* Memory::adopt(u64 base, u64 size, Allocation::Kind kind, std::string name, int device) {
+  auto a = std::make_unique<Allocation>();
+  a->base = base, a->size = size, a->kind = kind, a->device = device, a->name = std::move(name);
+  std::unique_lock lock(mutex_);
+  const auto next = live_.lower_bound(base);
+  if (next != live_.end() && next->first - base < size) return nullptr;
+  if (next != live_.begin() && base - std::prev(next)->first < std::prev(next)->second->size) return nullptr;
+  a->id = next_id_++;
+  return (live_[base] = std::move(a)).get();
+}
+
 bool Memory::release(u64 base, Allocation::Kind kind) {
   std::unique_lock lock(mutex_);
   auto it = live_.find(base);
   if (it == live_.end() || it->second->kind != kind) return false;
-  Allocation& a = *it->second;
-  if (a.defined) munmap(a.defined, a.mapped_size - 2 * page);
-  void* mapped = reinterpret_cast<void*>(a.mapped_base);
-  if (kind == Allocation::Kind::kernarg || kind == Allocation::Kind::scratch) {
-    munmap(mapped, a.mapped_size);
-  } else {
-    // The addresses stay taken for a while, so that a late access is told from one to something new.
-    madvise(mapped, a.mapped_size, MADV_DONTNEED);
-    mprotect(mapped, a.mapped_size, PROT_NONE);
-    a.defined = nullptr;
-    freed_[base] = a;
-    freed_order_.push_back(base);
-    if (freed_order_.size() > freed_kept) {
-      const auto oldest = freed_.find(freed_order_.front());
-      munmap(reinterpret_cast<void*>(oldest->second.mapped_base), oldest->second.mapped_size);
-      freed_.erase(oldest);
-      freed_order_.pop_front();
-    }
-  }
+  std::unique_ptr<Allocation> a = std::move(it->second);
   live_.erase(it);
+  if (a->mapped_size && kind != Allocation::Kind::kernarg && kind != Allocation::Kind::scratch) {
+    // The addresses stay taken for a while, so that a late access is told from one to something new.
+    (freed_[base] = *a).defined = nullptr;
+    freed_order_.push_back(base);
+  }
+  if (uses_.empty()) unmap(std::move(a));
+  else retired_.push_back({next_ticket_, std::move(a)});
   return true;
+}
+
+// The lock is held. Pages that freed_ names keep their place.
+void Memory::unmap(std::unique_ptr<Allocation> a) {
+  if (a->defined) munmap(a->defined, a->mapped_size - 2 * page);
+  if (!a->mapped_size) return;
+  void* mapped = reinterpret_cast<void*>(a->mapped_base);
+  const auto freed = freed_.find(a->base);
+  if (freed == freed_.end()) {
+    munmap(mapped, a->mapped_size);
+    return;
+  }
+  madvise(mapped, a->mapped_size, MADV_DONTNEED);
+  mprotect(mapped, a->mapped_size, PROT_NONE);
+  // The oldest go for good; those still in use are at the far end, or the next round takes them.
+  while (freed_order_.size() > freed_kept && freed_order_.front() != a->base) {
+    const u64 base = freed_order_.front();
+    for (const Retired& r : retired_)
+      if (r.a->base == base) return;
+    const auto oldest = freed_.find(base);
+    munmap(reinterpret_cast<void*>(oldest->second.mapped_base), oldest->second.mapped_size);
+    freed_.erase(oldest);
+    freed_order_.pop_front();
+  }
+}
+
+Memory::Use::Use() {
+  Memory& m = memory();
+  std::unique_lock lock(m.mutex_);
+  ticket_ = m.next_ticket_++;
+  m.uses_.insert(ticket_);
+}
+Memory::Use::~Use() {
+  Memory& m = memory();
+  std::unique_lock lock(m.mutex_);
+  m.uses_.erase(ticket_);
+  // What was retired at ticket t may be known to uses below t.
+  while (!m.retired_.empty() && (m.uses_.empty() || m.retired_.front().ticket <= *m.uses_.begin())) {
+    std::unique_ptr<Allocation> a = std::move(m.retired_.front().a);
+    m.retired_.pop_front();
+    m.unmap(std::move(a));
+  }
 }
 
 void Memory::release_all(int device) {
@@ -80,7 +122,7 @@ void Memory::release_all(int device) {
   {
     std::shared_lock lock(mutex_);
     for (auto& [base, a] : live_)
-      if (a->device == device && (a->kind == Allocation::Kind::device || a->kind == Allocation::Kind::host)) all.emplace_back(base, a->kind);
+      if (a->device == device && (a->kind == Allocation::Kind::device || a->kind == Allocation::Kind::host || a->kind == Allocation::Kind::managed || a->kind == Allocation::Kind::registered)) all.emplace_back(base, a->kind);
   }
   for (auto [base, kind] : all) release(base, kind);
 }
@@ -111,7 +153,7 @@ u64 Memory::bytes_in_use(int device) {
   std::shared_lock lock(mutex_);
   u64 n = 0;
   for (auto& [base, a] : live_)
-    if (a->device == device && a->kind == Allocation::Kind::device) n += a->size;
+    if (a->device == device && (a->kind == Allocation::Kind::device || a->kind == Allocation::Kind::managed)) n += a->size;
   return n;
 }
 
