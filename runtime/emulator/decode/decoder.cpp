@@ -103,7 +103,7 @@ u32 Decoder::sgpr_code(u32 code) const {
   if (isa().encoding >= Encoding::gfx11) {
     if (code == 124) return sink_reg;
     if (code == 125) return m0_reg;
-  } else if (isa().encoding == Encoding::gfx10 && code == 125) {
+  } else if (code == 125) {
     return sink_reg;
   }
   return code;
@@ -272,6 +272,7 @@ void Decoder::valu(Inst& i, const Fields& f) {
     else if ((row.flags & lit_mid) && k == 1) code = dwords(t) == 2 ? 254 : 255;
     else if ((row.flags & lit_mid) && k == 2) code = codes[1];
     s = source(code, t, f, true, e32);
+    if (is_packed(t)) s.sel_hi = 1;
     if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
     if (!e32) {
       s.neg = neg >> k & 1, s.abs = abs >> k & 1;
@@ -279,26 +280,24 @@ void Decoder::valu(Inst& i, const Fields& f) {
       if ((row.flags & acc) && k == sig.n - 1u && is_16bit(t)) s.sel = opsel >> 3 & 1;
     }
   }
+  // Integers have neither sign nor magnitude to change, whatever the bits say; v_mov, v_cndmask, v_pack_b32_f16
+  // and v_cmp_class take floats, though their rows say bits.
+  const bool float_bits = row.name.substr(0, 9) == "V_CNDMASK" || row.name == "V_MOV_B32" || row.name == "V_PACK_B32_F16" || row.name.find("_CLASS_") != std::string_view::npos;
+  const auto no_modifiers = [&] {
+    for (u32 k = 0; k < sig.n; k++)
+      if (!is_float(i.src[k].type) && !float_bits) i.src[k].neg = i.src[k].abs = 0;
+  };
   if (row.flags & truth_table) {  // table bits [7:6] in omod, [5:3] in abs, [2:0] in neg
     for (u32 k = 0; k < 3; k++) i.src[k].neg = i.src[k].abs = 0;
     i.src[3].kind = Kind::constant, i.src[3].type = Ty::b32;
     i.src[3].lanes = program.constant32(f.bits(59, 2) << 6 | f.bits(8, 3) << 3 | f.bits(61, 3));
     i.omod = 0;
   }
-  if (f.dpp) {
-    i.dpp.on = true;
+  if (f.dpp || f.dpp8) dpp(i, f);
+  if (f.dpp && e32) {
     const u32 x = f.extra;
-    i.dpp.ctrl = x >> 8 & 0x1ff;
-    i.dpp.fetch_inactive = x >> 18 & 1, i.dpp.bound_ctrl = x >> 19 & 1;
-    i.dpp.bank_mask = x >> 24 & 15, i.dpp.row_mask = x >> 28;
-    if (e32) i.src[0].neg = x >> 20 & 1, i.src[0].abs = x >> 21 & 1;
-    if (e32 && sig.n > 1 && i.src[1].type != Ty::mask) i.src[1].neg = x >> 22 & 1, i.src[1].abs = x >> 23 & 1;
-  } else if (f.dpp8) {
-    i.dpp.on = i.dpp.is8 = true;
-    i.dpp.sel8 = f.extra >> 8;
-    i.dpp.fetch_inactive = true;  // DPP8 lanes out of EXEC: FI decides, see below
-    const u32 code = e32 ? w & 0x1ff : f.bits(32, 9);
-    i.dpp.fetch_inactive = code == 234;
+    i.src[0].neg = x >> 20 & 1, i.src[0].abs = x >> 21 & 1;
+    if (sig.n > 1 && i.src[1].type != Ty::mask) i.src[1].neg = x >> 22 & 1, i.src[1].abs = x >> 23 & 1;
   } else if (f.sdwa) {
     i.sdwa = true;
     const u32 x = f.extra;
@@ -306,6 +305,7 @@ void Decoder::valu(Inst& i, const Fields& f) {
     if (ncodes > 1 && sig.n > 1) i.src[1].sdwa_sel = x >> 24 & 7, i.src[1].sdwa_sext = x >> 27 & 1, i.src[1].neg = x >> 28 & 1, i.src[1].abs = x >> 29 & 1;
     if (f.format != Format::vopc) i.clamp = x >> 13 & 1, i.omod = x >> 14 & 3;
   }
+  no_modifiers();
 
   if (row.flags & RowFlag::scalar_dst) {
     Inst& j = i;
@@ -320,18 +320,33 @@ void Decoder::valu(Inst& i, const Fields& f) {
     u32 code = vcc_reg;
     if (vop3b) code = f.bits(8, 7);
     else if (!e32) code = f.bits(0, 8);
-    else if (f.sdwa && f.format == Format::vopc && gfx9 && (f.extra >> 15 & 1)) code = f.extra >> 8 & 0x7f;
+    else if (f.sdwa && f.format == Format::vopc && (f.extra >> 15 & 1)) code = f.extra >> 8 & 0x7f;
     i.sdst.kind = Kind::sgpr, i.sdst.type = Ty::mask, i.sdst.reg = u16(sgpr_code(code));
     if ((row.flags & cmpx) && !gfx9) i.sdst.kind = Kind::none;  // gfx10+: EXEC alone
   }
   finish_valu(i, f);
 }
 
+void Decoder::dpp(Inst& i, const Fields& f) {
+  Dpp& d = i.dpp;
+  const u32 x = f.extra;
+  d.on = true;
+  if (f.dpp8) {
+    d.is8 = true, d.sel8 = x >> 8;
+    d.fetch_inactive = f.src0 == 234;  // FI is in the choice of the code
+    return;
+  }
+  d.ctrl = x >> 8 & 0x1ff;
+  d.fetch_inactive = x >> 18 & 1, d.bound_ctrl = x >> 19 & 1;
+  d.bank_mask = x >> 24 & 15, d.row_mask = x >> 28;
+}
+
 void Decoder::vop3p(Inst& i, const Fields& f) {
   const Row& row = *i.row;
   const Sig& sig = row.sig;
   i.nsrc = sig.n;
-  const u32 codes[] = {f.bits(32, 9), f.bits(41, 9), f.bits(50, 9)};
+  const u32 codes[] = {f.dpp || f.dpp8 ? 256 + (f.extra & 0xff) : f.bits(32, 9), f.bits(41, 9), f.bits(50, 9)};
+  if (f.dpp || f.dpp8) dpp(i, f);
   const u32 neg = f.bits(61, 3), neg_hi = f.bits(8, 3), opsel = f.bits(11, 3);
   const u32 opsel_hi = f.bits(59, 2) | f.bits(14, 1) << 2;
   i.clamp = f.bits(15, 1);
@@ -511,6 +526,7 @@ u32 Decoder::decode(u64 pc, Inst& i) {
     u32 code = 0;
     if (f.format == Format::vop1 || f.format == Format::vop2 || f.format == Format::vopc) code = f.w[0] & 0x1ff;
     else if (f.format == Format::vop3 || f.format == Format::vop3p) code = f.w[1] & 0x1ff;
+    f.src0 = code;
     if (code == 249 && f.format != Format::vop3 && f.format != Format::vop3p) f.sdwa = true, f.extra = extra;
     else if (code == 250) f.dpp = true, f.extra = extra;
     else if ((code == 233 || code == 234) && c.isa->encoding >= Encoding::gfx10) f.dpp8 = true, f.extra = extra;
@@ -522,11 +538,16 @@ u32 Decoder::decode(u64 pc, Inst& i) {
     vopd(i, f, name);
     return d.size;
   }
-  const bool clamped = (f.format == Format::vop3 || f.format == Format::vop3p) && f.bits(15, 1);
+  // SDWA has a clamp bit for all; there, what cannot overflow ignores it.
+  const bool sdwa_clamp = f.sdwa && f.format != Format::vopc && (f.extra >> 13 & 1);
+  const bool clamped = ((f.format == Format::vop3 || f.format == Format::vop3p) && f.bits(15, 1)) || sdwa_clamp;
   const Row* row = find_row(name.base);
   // Saturating integer forms have rows of their own.
   if (row && clamped && row->family == Family::valu && !is_float(row->sig.dst) && row->sig.dst != Ty::none) {
-    row = find_row(name.base + " clamp");
+    bool converts = true;  // from float to integer: saturates in any case
+    for (u32 k = 0; k < row->sig.n; k++) converts &= is_float(row->sig.src[k]);
+    const Row* saturating = find_row(name.base + " clamp");
+    if (saturating || !(sdwa_clamp || converts) || row->sig.mask_out) row = saturating;
     if (!row) {
       make_unknown(i, name.base + " clamp");
       return d.size;

@@ -26,6 +26,7 @@ struct Decoder {
   void salu(Inst&, const Fields&);
   void valu(Inst&, const Fields&);
   void vop3p(Inst&, const Fields&);
+  void dpp(Inst&, const Fields&);
   void mfma(Inst&, const Fields&);
   void smem(Inst&, const Fields&);
   void ds(Inst&, const Fields&);

@@ -15,6 +15,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -64,9 +65,30 @@ Machine& machine(const Isa& isa, u32 wave_size) {
   return *slot;
 }
 
+// Words that LLVM 22's disassembler or printer dies of, and which are no instructions: a literal where none may
+// stand (gfx9's VOP3, a buffer's SOFFSET, gfx12's s_barrier_*), the select 7 of SDWA, and
+// formats past the last of gfx950's f8f6f4 products.
+bool crashes_llvm(const Isa& isa, const u8* bytes, u64 available) {
+  u32 w[2] = {};
+  std::memcpy(w, bytes, std::min<u64>(available, 8));
+  if (isa.encoding == Encoding::gfx9 && w[0] >> 26 == 0x34)
+    for (u32 at : {0, 9, 18})
+      if ((w[1] >> at & 0x1ff) == 255) return true;
+  if (isa.encoding == Encoding::gfx9 && (w[0] >> 16 == 0xd3ad || w[0] >> 16 == 0xd3ae) && ((w[0] >> 8 & 7) > 4 || w[1] >> 29 > 4)) return true;
+  if (isa.encoding < Encoding::gfx12 && (w[0] >> 26 == 0x38 || w[0] >> 26 == 0x3a) && w[1] >> 24 == 255) return true;
+  const u32 sop1 = w[0] >> 8 & 0xff;
+  if (isa.encoding == Encoding::gfx12 && w[0] >> 23 == 0x17d && sop1 >= 0x4e && sop1 <= 0x5f && sop1 != 0x53 && (w[0] & 0xff) >= 0xfe) return true;
+  if (isa.encoding < Encoding::gfx11 && !(w[0] >> 31) && (w[0] & 0x1ff) == 249) {
+    const bool vopc = w[0] >> 25 == 0x3e;  // its destination has no select
+    return (!vopc && (w[1] >> 8 & 7) == 7) || (w[1] >> 16 & 7) == 7 || (w[1] >> 24 & 7) == 7;
+  }
+  return false;
+}
+
 }  // namespace
 
 Decoded disassemble_one(const Isa& isa, u32 wave_size, const u8* bytes, u64 available, u64 pc) {
+  if (crashes_llvm(isa, bytes, available)) return {};
   std::lock_guard lock(mutex);
   Machine& m = machine(isa, wave_size);
   llvm::MCInst inst;
@@ -78,6 +100,7 @@ Decoded disassemble_one(const Isa& isa, u32 wave_size, const u8* bytes, u64 avai
 }
 
 std::string disassembly_text(const Isa& isa, u32 wave_size, const u8* bytes, u64 available, u64 pc) {
+  if (crashes_llvm(isa, bytes, available)) return {};
   std::lock_guard lock(mutex);
   Machine& m = machine(isa, wave_size);
   llvm::MCInst inst;

@@ -15,6 +15,7 @@ struct Decoder::Fields {
   bool has_literal = false;
   u64 literal64 = 0;    // gfx1250: source 254, and the literal of 64-bit v_fmaak and v_fmamk
   bool dpp = false, dpp8 = false, sdwa = false;
+  u32 src0 = 0;         // its code, where the encoding has one
   u32 extra = 0;        // the DPP or SDWA dword
   u32 bits(u32 lo, u32 width) const {
     const u64 q = w[lo / 32] | u64(lo / 32 + 1 < 5 ? w[lo / 32 + 1] : 0) << 32;

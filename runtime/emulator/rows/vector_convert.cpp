@@ -56,7 +56,7 @@ constexpr Row rows[] = {
   valu("V_CVT_PK_U16_F32", [](f32 a, f32 b) -> u32 { const u32 x = to_u32(a), y = to_u32(b); return (x > 0xffff ? 0xffff : x) | (y > 0xffff ? 0xffffu : y) << 16; }),
   valu("V_CVT_PK_U8_F32", [](f32 a, u32 b, u32 c) -> u32 { const u32 s = 8 * (b & 3); return (c & ~(255u << s)) | to_u8(a) << s; }),
   valu("V_CVT_OFF_F32_I4", [](u32 a) -> f32 { return f32(i32(a << 28) >> 28) / 16.0f; }),
-  valu("V_SAT_PK_U8_I16", [](u32 a) -> u32 { return u32(clip(i16(a), 0, 255)) | u32(clip(i16(a >> 16), 0, 255)) << 8; }),
+  valu("V_SAT_PK_U8_I16", [](u32 a) -> u16 { return u16(clip(i16(a), 0, 255) | clip(i16(a >> 16), 0, 255) << 8); }),
 };
 // clang-format on
 
