@@ -133,7 +133,7 @@ LATHE_HIP const char* lathe_emulator_describe(const char* arch, unsigned lanes, 
   Decoder decoder{*program};
   Inst i;
   decoder.decode(u64(copy), i);
-  const Row* known = find_row(i.row->name);
+  const Row* known = find_row(i.row->name[0] == '*' ? "GLOBAL" + std::string(i.row->name.substr(1)) : std::string(i.row->name));
   if (known != i.row) return (text = fmt::format("missing {}", i.row->name)).c_str();
   const Family family = i.row->family;
   if (i.second) text = describe_half(i.second[0], program->context) + " :: " + describe_half(i.second[1], program->context);
