@@ -34,7 +34,10 @@ hipError_t release(const char* call, void* p, std::initializer_list<Of> kinds) {
   if (!p) return hipSuccess;
   if (const hipError_t e = wait_all(call); e != hipSuccess) return e;
   for (Of kind : kinds)
-    if (memory().release(u64(p), kind)) return hipSuccess;
+    if (memory().release(u64(p), kind)) {
+      forget_pooled(p);
+      return hipSuccess;
+    }
   return refuse(hipErrorInvalidValue, fmt::format("{}(0x{:x}) is not the start of a live allocation of its kind: {}", call, u64(p), memory().describe(u64(p))));
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "hip/kernel_launch.h"
+#include "launch/occupancy.h"
 
 using namespace lathe::emu;
 
@@ -12,21 +13,6 @@ namespace {
 Handles<ihipModuleSymbol_t>& functions() {
   static auto* h = new Handles<ihipModuleSymbol_t>;
   return *h;
-}
-
-// What a SIMD holds (LLVM's AMDGPUBaseInfo.cpp: waves and VGPRs per execution unit, allocation granules). Our
-// compute unit is half of an RDNA work-group processor: two SIMDs.
-struct Simd { u32 count, waves, vgprs, granule; };
-Simd simd_of(const Isa& isa, u32 lanes) {
-  if (isa.encoding == Encoding::gfx9) return isa.unified_agprs ? Simd{4, 8, 512, 8} : Simd{4, 10, 256, 4};
-  const u32 half = lanes == 64 ? 2 : 1;   // a register of 64 lanes takes two rows
-  if (isa.encoding == Encoding::gfx10 || isa.vgpr_msb) return {2, 16, 1024 / half, 16 / half};
-  return {2, 16, 1536 / half, 24 / half};
-}
-u32 round_up(u32 x, u32 to) { return (x + to - 1) / to * to; }
-
-u32 sgprs_of(const Kernel& k) {
-  return (((k.rsrc1 >> 6 & 15) / 2) + 1) * 16;   // GRANULATED_WAVEFRONT_SGPR_COUNT of gfx9
 }
 
 hipError_t max_groups(const char* call, int* out, const void* function, int threads, size_t lds) {
@@ -72,28 +58,7 @@ hipError_t find_function(const void* function, int device, FunctionRef& out) {
   return out ? hipSuccess : done(hipErrorInvalidDeviceFunction);
 }
 
-u32 waves_per_unit(const Isa& isa) {
-  const Simd s = simd_of(isa, isa.wave_size);
-  return s.count * s.waves;
-}
-u32 groups_per_unit(const Kernel& k, u32 threads, u64 dynamic_lds) {
-  const Isa& isa = *k.object->isa;
-  const Simd simd = simd_of(isa, k.lanes);
-  if (threads == 0 || threads > k.max_flat_workgroup_size) return 0;
-  u32 waves = simd.waves;
-  // gfx908 has AGPRs in a file of their own, as large as the first.
-  const u32 registers = isa.separate_agprs ? k.vgprs : k.total_vgprs;
-  if (registers) waves = std::min(waves, simd.vgprs / round_up(registers, simd.granule));
-  if (isa.encoding == Encoding::gfx9) waves = std::min(waves, 800 / sgprs_of(k));
-  const u32 per_group = (threads + k.lanes - 1) / k.lanes;
-  // A group's waves are dealt out to the SIMDs one by one.
-  u32 groups = waves * simd.count / per_group;
-  if ((per_group + simd.count - 1) / simd.count > waves) groups = 0;
-  if (per_group > 1) groups = std::min(groups, 16u);   // barriers of a unit
-  const u64 lds = k.lds_bytes + dynamic_lds;
-  if (lds) groups = u32(std::min<u64>(groups, isa.lds_bytes / lds));
-  return groups;
-}
+u32 groups_per_unit(const Kernel& k, u32 threads, u64 dynamic_lds) { return occupancy(k, threads, k.lds_bytes + dynamic_lds).groups; }
 
 }  // namespace lathe::emu
 

@@ -23,6 +23,5 @@ hipError_t launch_kernel(const char* call, hipFunction_t, const Config&, hipStre
 
 // Groups of `threads` work-items that a compute unit holds at once; 0 if not even one.
 u32 groups_per_unit(const Kernel&, u32 threads, u64 dynamic_lds);
-u32 waves_per_unit(const Isa&);
 
 }  // namespace lathe::emu

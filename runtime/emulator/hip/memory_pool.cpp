@@ -1,7 +1,5 @@
 // Stream-ordered memory. An allocation is there at once; a free takes effect when the stream gets to it. A pool
 // keeps nothing back: what it reserves is what is in use.
-#include <set>
-
 #include <fmt/format.h>
 
 #include "hip/allocation.h"
@@ -59,9 +57,23 @@ hipError_t take(const char* call, void** p, size_t size, std::shared_ptr<Pool> p
   pool->high = std::max(pool->high, pool->used);
   return hipSuccess;
 }
+bool forget(void* p) {               // with the lock held
+  const auto it = pools().taken.find(p);
+  if (it == pools().taken.end()) return false;
+  it->second.pool->used -= it->second.size;
+  pools().taken.erase(it);
+  return true;
+}
 std::shared_ptr<Pool> find(hipMemPool_t p) { return p ? pools().handles.find(p) : nullptr; }
 
 }  // namespace
+
+namespace lathe::emu {
+void forget_pooled(void* p) {
+  std::lock_guard lock(pools().mutex);
+  (void)forget(p);
+}
+}  // namespace lathe::emu
 
 LATHE_HIP hipError_t hipMallocAsync(void** p, size_t size, hipStream_t s) {
   HIP_TRY
@@ -81,17 +93,12 @@ LATHE_HIP hipError_t hipFreeAsync(void* p, hipStream_t s) {
   if (!stream) return done(hipErrorInvalidHandle);
   if (!p) return hipSuccess;
   {
-    Pools& all = pools();
-    std::lock_guard lock(all.mutex);
-    const auto it = all.taken.find(p);
-    // Memory of hipMalloc may be freed in a stream's order too, but once only.
+    std::lock_guard lock(pools().mutex);
+    const bool pooled = forget(p);
+    // Memory of hipMalloc may be freed in a stream's order too.
     const Allocation* a = memory().find(u64(p));
-    if (!a || a->base != u64(p) || a->kind != Of::device || (it == all.taken.end() && a->name.starts_with("hipMallocAsync")))
+    if (!a || a->base != u64(p) || a->kind != Of::device || (!pooled && a->name.find("Async") != std::string::npos))
       return refuse(hipErrorInvalidValue, fmt::format("hipFreeAsync(0x{:x}): not the start of a live allocation, or freed already: {}", u64(p), memory().describe(u64(p))));
-    if (it != all.taken.end()) {
-      it->second.pool->used -= it->second.size;
-      all.taken.erase(it);
-    }
   }
   return submit("hipFreeAsync", stream, FreeOp{"hipFreeAsync", p}, false);
   HIP_END

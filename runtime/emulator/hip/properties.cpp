@@ -1,180 +1,146 @@
-// hipDeviceProp_t in both layouts (5.x and R0600) and the attributes, from the target's row.
-#include <cstddef>
+// hipDeviceProp_t in both layouts (5.x and R0600), from the target's row.
+#include "hip/properties.h"
+
 #include <cstring>
 
-#include "hip/state.h"
+#include <fmt/format.h>
+
+#include "runtime/base/target.h"
 
 using namespace lathe::emu;
 
 namespace {
 
-// HIP 6's layout of the structure (hipDeviceProp_tR0600), as far as fields are filled; offsets asserted.
-struct PropertiesR0600 {
-  char name[256];
-  char uuid[16];
-  char luid[8];
-  unsigned luid_node_mask;
-  size_t total_memory, shared_per_block;
-  int regs_per_block, warp_size;
-  size_t mem_pitch;
-  int max_threads_per_block, max_threads_dim[3], max_grid[3], clock_rate;
-  size_t total_const;
-  int major, minor;
-  size_t texture_alignment, texture_pitch_alignment;
-  int device_overlap, multi_processors, exec_timeout, integrated, can_map_host, compute_mode;
-  int textures[26];                 // maxTexture1D .. maxTextureCubemapLayered
-  int surfaces[14];                 // maxSurface1D .. maxSurfaceCubemapLayered
-  size_t surface_alignment;
-  int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, async_engines, unified_addressing;
-  int memory_clock, memory_bus, l2_bytes, persisting_l2, max_threads_per_mp, stream_priorities, global_l1, local_l1;
-  size_t shared_per_mp;
-  int regs_per_mp, managed, multi_gpu_board, multi_gpu_group, host_atomics, double_ratio, pageable, concurrent_managed, preemption, host_pointer_registered, cooperative, cooperative_multi;
-  size_t shared_optin;
-  int pageable_host_tables, direct_managed, max_blocks_per_mp, access_policy;
-  size_t reserved_shared;
-  int host_register, sparse, host_register_ro, timeline, pools, rdma;
-  unsigned rdma_flush;
-  int rdma_order;
-  unsigned pool_handles;
-  int deferred_mapping, ipc_event, cluster, unified_functions;
-  int reserved[63];
-  int hip_reserved[32];
-  char arch_name[256];
-  size_t max_shared_per_mp;
-  int clock_instruction_rate;
-  unsigned arch;
-  void *hdp_mem, *hdp_reg;
-  int unmatched[4];
-  int large_bar, revision;
-};
-static_assert(offsetof(PropertiesR0600, arch_name) == 1160);
-static_assert(sizeof(PropertiesR0600) == 1472);
-static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396);
-
-constexpr int clock_khz = 2000000, memory_clock_khz = 1200000, l2_bytes = 4 << 20, threads_per_cu = 2048;
+constexpr int clock_khz = 2000000, memory_clock_khz = 1200000, l2_bytes = 4 << 20, largest = 2147483647;
 int number_at(std::string_view s, size_t at) { return at < s.size() && s[at] >= '0' && s[at] <= '9' ? s[at] - '0' : 0; }
 // "gfx90a" is 9.0, "gfx1100" is 11.0.
 int major_of(const Isa& i) { return i.name.size() == 6 ? number_at(i.name, 3) : number_at(i.name, 3) * 10 + number_at(i.name, 4); }
 int minor_of(const Isa& i) { return number_at(i.name, i.name.size() - 2); }
-constexpr unsigned arch_features = 0x3ffff & ~(1u << 9);  // everything but surface functions
+int stepping_of(const Isa& i) { return i.name.back() <= '9' ? i.name.back() - '0' : i.name.back() - 'a' + 10; }
+constexpr unsigned arch_features = 0x1ffff & ~(1u << 14) & ~(1u << 16);  // but for surface functions and dynamic parallelism
+static_assert(offsetof(hipDeviceProp_t, gcnArchName) == 396);
 
 }  // namespace
 
-extern "C" {
+namespace lathe::emu {
 
-__attribute__((visibility("default"))) hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
+std::string pci_bus_id(int device) { return fmt::format("0000:{:02x}:00.0", device + 1); }
+
+PropertiesR0600 properties(int device) {
+  const Device& d = devices()[size_t(device)];
+  const Isa& isa = *d.isa;
+  PropertiesR0600 p = {};
+  std::strncpy(p.name, d.name.c_str(), sizeof p.name - 1);
+  std::snprintf(p.uuid, sizeof p.uuid, "LatheEmu%d", device);
+  p.total_memory = isa.memory_bytes, p.shared_per_block = isa.lds_bytes;
+  p.regs_per_block = 65536, p.warp_size = isa.wave_size;
+  p.mem_pitch = largest;
+  p.max_threads_per_block = 1024;
+  for (int& n : p.max_threads_dim) n = 1024;
+  p.max_grid[0] = largest, p.max_grid[1] = p.max_grid[2] = 65535;
+  p.clock_rate = clock_khz, p.memory_clock = memory_clock_khz, p.memory_bus = 4096, p.clock_instruction_rate = 100000;
+  p.total_const = largest;
+  p.major = major_of(isa), p.minor = minor_of(isa);
+  p.texture_alignment = p.texture_pitch_alignment = p.surface_alignment = 256;
+  p.device_overlap = 1, p.async_engines = 2;      // every stream has a thread of its own
+  p.multi_processors = int(isa.compute_units);
+  p.can_map_host = p.concurrent_kernels = p.unified_addressing = p.stream_priorities = 1;
+  p.ecc = isa.sramecc;
+  p.pci_bus = device + 1;
+  p.l2_bytes = l2_bytes, p.global_l1 = p.local_l1 = 1;
+  // Our compute unit has four SIMDs, or two: half of an RDNA work-group processor.
+  p.max_threads_per_mp = int(find_gfx(isa.name)->max_waves * (isa.encoding == Encoding::gfx9 ? 4 : 2) * isa.wave_size);
+  p.shared_per_mp = p.shared_optin = p.max_shared_per_mp = isa.lds_bytes;
+  p.regs_per_mp = 65536;
+  p.max_blocks_per_mp = 16;
+  // Device memory is host memory here: both sides use managed and pinned memory at once, with atomics.
+  p.managed = p.concurrent_managed = p.direct_managed = p.host_atomics = p.host_pointer_registered = p.host_register = 1;
+  p.cooperative = 1;                              // of one device
+  p.pools = 1;
+  p.large_bar = 1;
+  std::strncpy(p.arch_name, target_id(isa).c_str(), sizeof p.arch_name - 1);
+  p.arch = arch_features;
+  return p;
+}
+
+}  // namespace lathe::emu
+
+LATHE_HIP hipError_t hipGetDevicePropertiesR0600(PropertiesR0600* p, int device) {
   HIP_TRY
   if (!p) return done(hipErrorInvalidValue);
   if (!valid_device(device)) return done(hipErrorInvalidDevice);
-  const Device& d = devices()[size_t(device)];
-  const Isa& isa = *d.isa;
-  std::memset(p, 0, sizeof *p);
-  std::strncpy(p->name, d.name.c_str(), sizeof p->name - 1);
-  p->totalGlobalMem = isa.memory_bytes;
-  p->sharedMemPerBlock = isa.lds_bytes;
-  p->regsPerBlock = 65536;
-  p->warpSize = isa.wave_size;
-  p->maxThreadsPerBlock = 1024;
-  p->maxThreadsDim[0] = p->maxThreadsDim[1] = p->maxThreadsDim[2] = 1024;
-  p->maxGridSize[0] = 2147483647, p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-  p->clockRate = clock_khz, p->memoryClockRate = memory_clock_khz, p->memoryBusWidth = 4096;
-  p->totalConstMem = 2147483647;
-  p->major = major_of(isa), p->minor = minor_of(isa);
-  p->multiProcessorCount = int(isa.compute_units);
-  p->l2CacheSize = l2_bytes;
-  p->maxThreadsPerMultiProcessor = threads_per_cu;
-  p->clockInstructionRate = 100000;
-  std::memcpy(&p->arch, &arch_features, sizeof arch_features);
-  p->concurrentKernels = 1;
-  p->pciBusID = device + 1;
-  p->maxSharedMemoryPerMultiProcessor = isa.lds_bytes;
-  p->canMapHostMemory = 1;
-  std::strncpy(p->gcnArchName, target_id(isa).c_str(), sizeof p->gcnArchName - 1);
-  p->memPitch = 2147483647;
-  p->textureAlignment = 256, p->texturePitchAlignment = 256;
-  p->ECCEnabled = isa.sramecc;
-  p->managedMemory = 1;
+  *p = properties(device);
   return hipSuccess;
   HIP_END
 }
-__attribute__((visibility("default"))) hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_t* p, int device) { return hipGetDeviceProperties(p, device); }
-
-__attribute__((visibility("default"))) hipError_t hipGetDevicePropertiesR0600(PropertiesR0600* p, int device) {
+LATHE_HIP hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
   HIP_TRY
   if (!p) return done(hipErrorInvalidValue);
-  hipDeviceProp_t old;
-  const hipError_t e = hipGetDeviceProperties(&old, device);
-  if (e != hipSuccess) return e;
+  if (!valid_device(device)) return done(hipErrorInvalidDevice);
+  const PropertiesR0600 n = properties(device);
   std::memset(p, 0, sizeof *p);
-  std::memcpy(p->name, old.name, sizeof p->name);
-  p->uuid[0] = char(device + 1);
-  p->total_memory = old.totalGlobalMem, p->shared_per_block = old.sharedMemPerBlock;
-  p->regs_per_block = old.regsPerBlock, p->warp_size = old.warpSize;
-  p->mem_pitch = old.memPitch;
-  p->max_threads_per_block = old.maxThreadsPerBlock;
-  std::memcpy(p->max_threads_dim, old.maxThreadsDim, sizeof p->max_threads_dim);
-  std::memcpy(p->max_grid, old.maxGridSize, sizeof p->max_grid);
-  p->clock_rate = old.clockRate;
-  p->total_const = old.totalConstMem;
-  p->major = old.major, p->minor = old.minor;
-  p->texture_alignment = p->texture_pitch_alignment = 256;
-  p->multi_processors = old.multiProcessorCount;
-  p->can_map_host = 1;
-  p->concurrent_kernels = 1;
-  p->ecc = old.ECCEnabled;
-  p->pci_bus = old.pciBusID;
-  p->unified_addressing = 1;
-  p->memory_clock = old.memoryClockRate, p->memory_bus = old.memoryBusWidth, p->l2_bytes = old.l2CacheSize;
-  p->max_threads_per_mp = old.maxThreadsPerMultiProcessor;
-  p->shared_per_mp = old.sharedMemPerBlock;
-  p->regs_per_mp = 65536;
-  p->managed = 1;
-  p->shared_optin = old.sharedMemPerBlock;
-  p->max_blocks_per_mp = 2;
-  std::memcpy(p->arch_name, old.gcnArchName, sizeof p->arch_name);
-  p->max_shared_per_mp = old.maxSharedMemoryPerMultiProcessor;
-  p->clock_instruction_rate = old.clockInstructionRate;
-  p->arch = arch_features;
+  std::memcpy(p->name, n.name, sizeof p->name);
+  p->totalGlobalMem = n.total_memory, p->sharedMemPerBlock = n.shared_per_block;
+  p->regsPerBlock = n.regs_per_block, p->warpSize = n.warp_size;
+  p->maxThreadsPerBlock = n.max_threads_per_block;
+  std::memcpy(p->maxThreadsDim, n.max_threads_dim, sizeof p->maxThreadsDim);
+  std::memcpy(p->maxGridSize, n.max_grid, sizeof p->maxGridSize);
+  p->clockRate = n.clock_rate, p->memoryClockRate = n.memory_clock, p->memoryBusWidth = n.memory_bus;
+  p->totalConstMem = n.total_const;
+  p->major = n.major, p->minor = n.minor;
+  p->multiProcessorCount = n.multi_processors, p->l2CacheSize = n.l2_bytes;
+  p->maxThreadsPerMultiProcessor = n.max_threads_per_mp;
+  p->clockInstructionRate = n.clock_instruction_rate;
+  std::memcpy(&p->arch, &n.arch, sizeof n.arch);
+  p->concurrentKernels = n.concurrent_kernels;
+  p->pciDomainID = n.pci_domain, p->pciBusID = n.pci_bus, p->pciDeviceID = n.pci_device;
+  p->maxSharedMemoryPerMultiProcessor = n.max_shared_per_mp;
+  p->canMapHostMemory = n.can_map_host;
+  p->gcnArch = n.major * 100 + n.minor * 10 + stepping_of(*devices()[size_t(device)].isa);
+  std::memcpy(p->gcnArchName, n.arch_name, sizeof p->gcnArchName);
+  p->cooperativeLaunch = n.cooperative;
+  p->memPitch = n.mem_pitch;
+  p->textureAlignment = n.texture_alignment, p->texturePitchAlignment = n.texture_pitch_alignment;
+  p->ECCEnabled = n.ecc;
+  p->isLargeBar = n.large_bar;
+  p->managedMemory = n.managed, p->directManagedMemAccessFromHost = n.direct_managed, p->concurrentManagedAccess = n.concurrent_managed;
   return hipSuccess;
   HIP_END
 }
+LATHE_HIP hipError_t hipGetDevicePropertiesR0000(hipDeviceProp_t* p, int device) { return hipGetDeviceProperties(p, device); }
 
-__attribute__((visibility("default"))) hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
-  HIP_TRY
-  if (!value) return done(hipErrorInvalidValue);
-  hipDeviceProp_t p;
-  if (const hipError_t e = hipGetDeviceProperties(&p, device); e != hipSuccess) return e;
-  switch (attribute) {
-    case hipDeviceAttributeMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
-    case hipDeviceAttributeMaxBlockDimX: case hipDeviceAttributeMaxBlockDimY: case hipDeviceAttributeMaxBlockDimZ: case hipDeviceAttributeMaxThreadsDim: *value = 1024; break;
-    case hipDeviceAttributeMaxGridDimX: *value = p.maxGridSize[0]; break;
-    case hipDeviceAttributeMaxGridDimY: *value = p.maxGridSize[1]; break;
-    case hipDeviceAttributeMaxGridDimZ: *value = p.maxGridSize[2]; break;
-    case hipDeviceAttributeMaxSharedMemoryPerBlock: case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
-    case hipDeviceAttributeSharedMemPerBlockOptin: case hipDeviceAttributeSharedMemPerMultiprocessor: *value = int(p.sharedMemPerBlock); break;
-    case hipDeviceAttributeTotalConstantMemory: *value = 2147483647; break;
-    case hipDeviceAttributeWarpSize: *value = p.warpSize; break;
-    case hipDeviceAttributeMaxRegistersPerBlock: case hipDeviceAttributeMaxRegistersPerMultiprocessor: *value = p.regsPerBlock; break;
-    case hipDeviceAttributeClockRate: *value = p.clockRate; break;
-    case hipDeviceAttributeMemoryClockRate: *value = p.memoryClockRate; break;
-    case hipDeviceAttributeMemoryBusWidth: *value = p.memoryBusWidth; break;
-    case hipDeviceAttributeMultiprocessorCount: case hipDeviceAttributePhysicalMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case hipDeviceAttributeComputeMode: case hipDeviceAttributeIntegrated: case hipDeviceAttributeIsMultiGpuBoard: case hipDeviceAttributeKernelExecTimeout: case hipDeviceAttributePciDomainID: case hipDeviceAttributePciDeviceId:
-    case hipDeviceAttributeCooperativeLaunch: case hipDeviceAttributeCooperativeMultiDeviceLaunch: case hipDeviceAttributeConcurrentManagedAccess: case hipDeviceAttributePageableMemoryAccess: case hipDeviceAttributeImageSupport: *value = 0; break;
-    case hipDeviceAttributeL2CacheSize: *value = p.l2CacheSize; break;
-    case hipDeviceAttributeMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case hipDeviceAttributeComputeCapabilityMajor: *value = p.major; break;
-    case hipDeviceAttributeComputeCapabilityMinor: *value = p.minor; break;
-    case hipDeviceAttributeConcurrentKernels: case hipDeviceAttributeCanMapHostMemory: case hipDeviceAttributeManagedMemory: case hipDeviceAttributeUnifiedAddressing: *value = 1; break;
-    case hipDeviceAttributePciBusId: *value = p.pciBusID; break;
-    case hipDeviceAttributeEccEnabled: *value = p.ECCEnabled; break;
-    case hipDeviceAttributeTextureAlignment: case hipDeviceAttributeTexturePitchAlignment: *value = 256; break;
-    case hipDeviceAttributeMaxPitch: *value = 2147483647; break;
-    case hipDeviceAttributeClockInstructionRate: *value = p.clockInstructionRate; break;
-    default: return done(hipErrorInvalidValue);
+namespace {
+// The device that has most of what is asked, the first of equals; every field that is set must be reached.
+template <class Wanted>
+hipError_t choose(int* out, const Wanted* want) {
+  if (!out || !want) return done(hipErrorInvalidValue);
+  if (devices().empty()) return done(hipErrorNoDevice);
+  *out = 0;
+  int best = -1;
+  for (size_t k = 0; k < devices().size(); k++) {
+    const PropertiesR0600 p = properties(int(k));
+    int score = want->major > 0 && p.major >= want->major;
+    score += want->total > 0 && p.total_memory >= want->total;
+    score += want->units > 0 && p.multi_processors >= want->units;
+    score += want->shared > 0 && p.shared_per_block >= want->shared;
+    if (score > best) best = score, *out = int(k);
   }
   return hipSuccess;
+}
+struct Wanted { int major, units; size_t total, shared; };
+}  // namespace
+LATHE_HIP hipError_t hipChooseDevice(int* out, const hipDeviceProp_t* p) {
+  HIP_TRY
+  if (!p) return done(hipErrorInvalidValue);
+  const Wanted w{p->major, p->multiProcessorCount, p->totalGlobalMem, p->sharedMemPerBlock};
+  return choose(out, &w);
   HIP_END
 }
-
-}  // extern "C"
+LATHE_HIP hipError_t hipChooseDeviceR0000(int* out, const hipDeviceProp_t* p) { return hipChooseDevice(out, p); }
+LATHE_HIP hipError_t hipChooseDeviceR0600(int* out, const PropertiesR0600* p) {
+  HIP_TRY
+  if (!p) return done(hipErrorInvalidValue);
+  const Wanted w{p->major, p->multi_processors, p->total_memory, p->shared_per_block};
+  return choose(out, &w);
+  HIP_END
+}

@@ -69,6 +69,7 @@ hipError_t refuse(hipError_t e, const std::string& report) {
   set_report("lathe emulator: " + report);
   return done(e);
 }
+int fail_unsupported(const char* call) { return unsupported(call); }   // of hip/unsupported.cpp
 hipError_t unsupported(const char* call) { return refuse(hipErrorNotSupported, fmt::format("{} is not supported", call)); }
 
 }  // namespace lathe::emu

@@ -75,3 +75,18 @@ LATHE_HIP hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t si
   return hipMemcpy(to, at, size, kind);
   HIP_END
 }
+// For the per-thread default stream: copies in its order, the synchronous forms wait for it.
+LATHE_HIP hipError_t hipMemcpyToSymbolAsync_spt(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpyToSymbolAsync(symbol, from, size, offset, kind, stream ? stream : hipStreamPerThread);
+}
+LATHE_HIP hipError_t hipMemcpyFromSymbolAsync_spt(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind, hipStream_t stream) {
+  return hipMemcpyFromSymbolAsync(to, symbol, size, offset, kind, stream ? stream : hipStreamPerThread);
+}
+LATHE_HIP hipError_t hipMemcpyToSymbol_spt(const void* symbol, const void* from, size_t size, size_t offset, hipMemcpyKind kind) {
+  const hipError_t e = hipMemcpyToSymbolAsync(symbol, from, size, offset, kind, hipStreamPerThread);
+  return e == hipSuccess ? hipStreamSynchronize(hipStreamPerThread) : e;
+}
+LATHE_HIP hipError_t hipMemcpyFromSymbol_spt(void* to, const void* symbol, size_t size, size_t offset, hipMemcpyKind kind) {
+  const hipError_t e = hipMemcpyFromSymbolAsync(to, symbol, size, offset, kind, hipStreamPerThread);
+  return e == hipSuccess ? hipStreamSynchronize(hipStreamPerThread) : e;
+}

@@ -24,5 +24,6 @@ kernel void uses_lds(global int* out, local int* t) { t[__builtin_amdgcn_workite
 __attribute__((reqd_work_group_size(256, 1, 1))) kernel void fixed_lds(global int* out) {
   local int t[4096];
   for (int k = 0; k < 16; k++) t[__builtin_amdgcn_workitem_id_x() * 16 + k] = k;
-  out[gid()] = t[__builtin_amdgcn_workitem_id_x() * 16 + 3];
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  out[gid()] = t[4095 - __builtin_amdgcn_workitem_id_x() * 16];
 }
