@@ -179,6 +179,30 @@ TEST_CASE("cooperative launches run all groups at once, or are refused", "[hip][
   (void)hipGetLastError();
 }
 
+TEST_CASE("the barrier of a grid", "[hip][device]") {
+  for (const char* arch : {"gfx906", "gfx942", "gfx1100"}) {
+    INFO(arch);
+    Module m(arch, hip_kernels(arch));
+    Buffer<i32> turn(std::vector<i32>(24)), out(std::vector<i32>(1));
+    int groups = 24, skip = -1;
+    void *pt = turn.data(), *po = out.data();
+    void* params[] = {&pt, &po, &groups, &skip};
+    const auto cooperative = function<hipError_t(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, hipStream_t, void**)>("hipModuleLaunchCooperativeKernel");
+    ok(cooperative(m["grid_sync"], 24, 1, 1, 128, 1, 1, 0, nullptr, params));
+    ok(hipDeviceSynchronize());
+    same(turn.get(), std::vector<i32>(24, 3));
+    same(out.get(), {0});
+    skip = 5;
+    ok(cooperative(m["grid_sync"], 24, 1, 1, 128, 1, 1, 0, nullptr, params));
+    REQUIRE(hipDeviceSynchronize() == hipErrorLaunchFailure);
+    REQUIRE_THAT(last_report(), Contains("grid barrier not reached by all groups: 23 of 24 wait"));
+    skip = -1;
+    REQUIRE(launch(m["grid_sync"], {24}, {128}, 0, turn, out, groups, skip) == hipErrorLaunchFailure);
+    REQUIRE_THAT(last_report(), Contains("grid barrier in a launch that is not cooperative"));
+  }
+  (void)hipGetLastError();
+}
+
 TEST_CASE("launches in their other forms", "[hip][device]") {
   Module m("gfx1100", hip_kernels());
   Buffer<i32> p(128);

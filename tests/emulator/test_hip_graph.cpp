@@ -80,6 +80,15 @@ TEST_CASE("what a capture cannot hold", "[hip][graph]") {
   ok(hipStreamBeginCapture(s, hipStreamCaptureModeRelaxed));
   REQUIRE(hipStreamWaitEvent(s, outside, 0) == hipErrorStreamCaptureIsolation);
   REQUIRE(hipStreamEndCapture(s, &graph) == hipErrorStreamCaptureInvalidated);
+  // The null stream waits for blocking streams, but not for one that only records.
+  ok(hipStreamBeginCapture(s, hipStreamCaptureModeGlobal));
+  REQUIRE(hipMemset(p.data(), 1, 256) == hipErrorStreamCaptureImplicit);
+  REQUIRE(hipStreamEndCapture(s, &graph) == hipErrorStreamCaptureInvalidated);
+  Stream aside(hipStreamNonBlocking);
+  ok(hipStreamBeginCapture(aside, hipStreamCaptureModeGlobal));
+  ok(hipMemset(p.data(), 1, 256));
+  ok(hipStreamEndCapture(aside, &graph));
+  ok(hipGraphDestroy(graph));
   ok(hipStreamSynchronize(s));                               // the streams work as before
   ok(hipStreamSynchronize(t));
   (void)hipGetLastError();

@@ -14,6 +14,7 @@ using namespace lathe::emu;
 namespace {
 
 std::atomic<int> under_way{0};       // captures; none is the common case and costs no lock
+std::set<Capture*> all_under_way;    // with the graphs' lock
 thread_local hipStreamCaptureMode thread_mode = hipStreamCaptureModeGlobal;
 unsigned long long this_thread() { return std::hash<std::thread::id>{}(std::this_thread::get_id()); }
 
@@ -33,6 +34,7 @@ hipError_t spoil(Capture& c, hipError_t e, const std::string& why) {
 void leave(Capture& c) {
   for (auto& [stream, tail] : c.tails) stream->capture = nullptr;
   c.tails.clear();
+  all_under_way.erase(&c);
   under_way--;
 }
 bool before(const hipGraphNode* a, const std::vector<hipGraphNode*>& tails) {
@@ -57,6 +59,7 @@ hipError_t begin(const StreamRef& stream, hipStreamCaptureMode mode) {
   auto c = std::make_shared<Capture>();
   c->mode = mode, c->id = ++ids, c->thread = this_thread(), c->origin = stream.get();
   c->tails[stream] = {};
+  all_under_way.insert(c.get());
   stream->capture = std::move(c);
   under_way++;
   return hipSuccess;
@@ -114,6 +117,10 @@ hipError_t capture(const char* call, const StreamRef& stream, const Operation& o
   if (under_way == 0) return hipSuccess;
   std::lock_guard lock(graph_mutex());
   const std::shared_ptr<Capture> c = stream->capture;
+  // The null stream's work would come after a blocking stream's that is being captured.
+  if (stream->null)
+    for (Capture* other : all_under_way)
+      if (other->origin->device == stream->device && other->origin->blocking()) return spoil(*other, hipErrorStreamCaptureImplicit, fmt::format("{} in the null stream, while a blocking stream is being captured", call));
   if (!c) return hipSuccess;
   if (c->invalid) return done(hipErrorStreamCaptureInvalidated);
   if (wait) return spoil(*c, hipErrorStreamCaptureUnsupported, fmt::format("{} waits for a stream that is being captured", call));

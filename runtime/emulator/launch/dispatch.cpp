@@ -13,6 +13,7 @@
 #include "launch/pool.h"
 #include "launch/report.h"
 #include "machine/fault.h"
+#include "machine/grid_barrier.h"
 
 namespace lathe::emu {
 namespace {
@@ -117,17 +118,21 @@ LaunchResult run_launch(Launch& l) {
     count_launch(s);
     const u64 groups = u64(l.grid[0]) * l.grid[1] * l.grid[2];
     std::atomic<u64> next{0};
+    GridBarrier barrier{u32(groups)};
     const auto body = [&](u32) {
+      GridBarrier::here() = l.cooperative ? &barrier : nullptr;
       try {
         Worker worker(s);
-        for (u64 g; (g = next.fetch_add(1)) < groups;) worker.run(u32(g % l.grid[0]), u32(g / l.grid[0] % l.grid[1]), u32(g / l.grid[0] / l.grid[1]));
+        for (u64 g; (g = next.fetch_add(1)) < groups; barrier.leave()) worker.run(u32(g % l.grid[0]), u32(g / l.grid[0] % l.grid[1]), u32(g / l.grid[0] / l.grid[1]));
         add_counters(s, worker.counters());
       } catch (const FaultReport& f) {
         next = groups;
+        barrier.cancel();
         std::lock_guard lock(mutex);
         if (!fault) fault = f;
       } catch (const std::exception& e) {
         next = groups;
+        barrier.cancel();
         std::lock_guard lock(mutex);
         if (!fault) fault = FaultReport{int(FaultKind::unsupported), fmt::format("lathe emulator: launch of {} failed: {}", k.name, e.what())};
       }

@@ -1,6 +1,7 @@
 // LDS: loads, stores, atomics, and the cross-lane instructions that use its crossbar. Bounds are always
 // checked; strict mode also tracks undefined bytes and races between waves since the last barrier.
 #include "machine/access.h"
+#include "machine/grid_barrier.h"
 #include "machine/salu.h"
 #include "machine/vectors.h"
 #include "rows/tables.h"
@@ -310,6 +311,16 @@ constexpr Row ds(std::string_view name, MemOp op, u8 bytes, u8 flags = 0) {
   row.run[0] = run_ds<false>, row.run[1] = run_ds<true>;
   return row;
 }
+// DS_GWS_BARRIER: waits for as many waves as its register says, and one (ADDR names the register; RDNA3 ISA,
+// "Global Wave Sync"). HIP's grid.sync() has one wave of each group do it.
+const Inst* gws_barrier(Wave& w, const Inst* i) {
+  GridBarrier* barrier = GridBarrier::here();
+  if (!barrier) raise(FaultKind::unsupported, "grid barrier in a launch that is not cooperative");
+  const u64 exec = w.exec();
+  if (exec) barrier->wait(w.vgpr(i->mem.addr)[__builtin_ctzll(exec)] + 1);
+  return i + 1;
+}
+
 constexpr Row cross(std::string_view name, Handler fast, Handler strict) {
   Row row = ds(name, MemOp::none, 4);
   row.run[0] = fast, row.run[1] = strict;
@@ -339,6 +350,7 @@ constexpr Row rows[] = {
   ds("DS_CMPSTORE_B32", MemOp::cmpswap, 4), ds("DS_CMPSTORE_B64", MemOp::cmpswap, 8), ds("DS_CMPSTORE_F32", MemOp::fcmpswap, 4), ds("DS_CMPSTORE_F64", MemOp::fcmpswap, 8),
   ds("DS_PK_ADD_F16", MemOp::pk_fadd_f16, 4), ds("DS_PK_ADD_BF16", MemOp::pk_fadd_bf16, 4), ds("DS_SUB_CLAMP_U32", MemOp::sub_clamp, 4), ds("DS_COND_SUB_U32", MemOp::cond_sub, 4),
   cross("DS_BPERMUTE_B32", ds_bpermute<false>, ds_bpermute<true>), cross("DS_PERMUTE_B32", ds_permute<false>, ds_permute<true>), cross("DS_SWIZZLE_B32", ds_swizzle<false>, ds_swizzle<true>),
+  cross("DS_GWS_BARRIER", gws_barrier, gws_barrier),
 };
 // clang-format on
 

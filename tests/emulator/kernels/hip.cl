@@ -27,3 +27,22 @@ __attribute__((reqd_work_group_size(256, 1, 1))) kernel void fixed_lds(global in
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
   out[gid()] = t[4095 - __builtin_amdgcn_workitem_id_x() * 16];
 }
+#if !defined(__gfx1200__) && !defined(__gfx1201__) && !defined(__gfx1250__)
+// What HIP's grid.sync() is made of: one wave of each group waits for those of all others.
+kernel void grid_sync(global int* turn, global int* out, int groups, int skip) {
+  int g = __builtin_amdgcn_workgroup_id_x();
+  for (int round = 1; round <= 3; round++) {
+    if (__builtin_amdgcn_workitem_id_x() == 0) __scoped_atomic_store_n(turn + g, round, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
+    if (g == skip) return;
+    __builtin_amdgcn_s_barrier();
+    if (__builtin_amdgcn_workitem_id_x() == 0) __builtin_amdgcn_ds_gws_barrier(groups - 1, 0);
+    __builtin_amdgcn_s_barrier();
+    // Nobody is behind, and nobody is ahead, for the next round's barrier is still to come.
+    int next = LOAD(turn + (g + 1) % groups);
+    if (next != round) out[0] = next;
+    __builtin_amdgcn_s_barrier();
+    if (__builtin_amdgcn_workitem_id_x() == 0) __builtin_amdgcn_ds_gws_barrier(groups - 1, 0);
+    __builtin_amdgcn_s_barrier();
+  }
+}
+#endif
