@@ -18,6 +18,7 @@ const RowSet& row_set() {
       baseline::scalar_rows(), baseline::control_rows(),      vector_integer_rows(), vector_float_rows(),
       vector_double_rows(), vector_half_rows(), vector_packed_rows(),  vector_convert_rows(),
       vector_compare_rows(), baseline::lane_rows(), memory_rows(),         lds_rows(),
+      mfma_rows(),
   };
   static const RowSet set{LATHE_STRING(LATHE_LEVEL), tables};
   return set;

@@ -17,6 +17,7 @@ std::span<const Row> vector_packed_rows();
 std::span<const Row> vector_convert_rows();
 std::span<const Row> vector_compare_rows();
 std::span<const Row> lane_rows();
+std::span<const Row> mfma_rows();
 std::span<const Row> memory_rows();
 std::span<const Row> lds_rows();
 
