@@ -32,6 +32,19 @@ __attribute__((target("avx2,fma"), noinline)) float host_fma(int n) {
     for (float v : r) s += v;
   return s;
 }
+// As many multiplications and additions as one 32 x 32 x 8 matrix instruction, in registers.
+__attribute__((target("avx2,fma"), noinline)) float host_matrix(int n) {
+  typedef float f32x8 __attribute__((vector_size(32)));
+  f32x8 x[8] = {}, a = f32x8{} + 0.5f;
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < 128; k++) {
+      for (auto& y : x) y = y * a + a;
+      asm volatile("" : "+m"(a));
+    }
+  float s = 0;
+  for (auto& y : x) s += y[0];
+  return s;
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -43,6 +56,27 @@ int main(int argc, char** argv) {
     (void)s;
     std::printf("host SIMD limit     %7.1f M wave64-FMAs/s on one core\n", 16e6 / (seconds() - t) / 1e6);
   }
+  {
+    const double t = seconds();
+    volatile float s = host_matrix(50000);
+    (void)s;
+    std::printf("host SIMD limit     %7.2f us for the multiplications and additions of 32 x 32 x 8\n", (seconds() - t) / 50000 * 1e6);
+  }
+  // Matrix instructions: 32 x 32 x 8 of f16, operands and accumulators in registers.
+  for (const std::string arch : {"gfx908", "gfx90a", "gfx942", "gfx950"})
+    for (const char* mode : {"strict", "fast"}) {
+      setenv("LATHE_EMULATOR", mode, 1);
+      Module m(arch, compile_opencl("mfma.cl", arch, "-O3"));
+      std::vector<uint16_t> halves(512);
+      for (size_t k = 0; k < halves.size(); k++) halves[k] = uint16_t(0x3000 + (k * 2654435761u >> 20 & 0x0fff) + (k * 40503u >> 7 & 1) * 0x8000);
+      Buffer<uint16_t> in(halves);
+      Buffer<float> out(256 * 16 * 64);
+      int n = 64;  // as a GEMM with K = 512
+      check(launch(m["mfma_loop"], {1}, {64}, 0, out, in, n), "mfma_loop");
+      const double t = seconds();
+      check(launch(m["mfma_loop"], {256}, {64}, 0, out, in, n), "mfma_loop");
+      std::printf("%-8s %-6s mfma_f32_32x32x8f16 %6.2f us each on one core\n", arch.c_str(), mode, (seconds() - t) / (256 * 4.0 * n) * 1e6);
+    }
   for (const auto& arch : targets)
     for (const char* mode : {"strict", "fast"}) {
       setenv("LATHE_EMULATOR", mode, 1);

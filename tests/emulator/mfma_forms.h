@@ -181,12 +181,15 @@ inline u64 code_at(const std::vector<u32>& regs, int dwords, Num n, int value, i
   return two >> (bit % 32) & ((u64(1) << width) - 1);
 }
 inline void set_code(std::vector<u32>& regs, int dwords, Num n, int value, int lane, u64 code) {
-  const int width = bits_of(n);
-  for (int k = 0; k < width; k++) {
-    const int bit = value * width + k;
-    u32& x = regs[size_t(lane * dwords + bit / 32)];
-    x = (x & ~(1u << bit % 32)) | u32(code >> k & 1) << (bit % 32);
+  const int width = bits_of(n), bit = value * width;
+  u32* p = &regs[size_t(lane * dwords)] + bit / 32;
+  if (width == 64) {
+    p[0] = u32(code), p[1] = u32(code >> 32);
+    return;
   }
+  const u64 mask = ((u64(1) << width) - 1) << (bit % 32);
+  p[0] = u32((p[0] & ~mask) | code << (bit % 32));
+  if (mask >> 32) p[1] = u32((p[1] & ~(mask >> 32)) | code >> (32 - bit % 32));
 }
 
 // ---- kernels ---------------------------------------------------------------------------------------

@@ -152,13 +152,6 @@ struct FlushScope {
   ~FlushScope() { _mm_setcsr(saved); }
 };
 
-// C of one row: a register's lanes or N copies of the constant.
-struct Addend {
-  const u32* regs = nullptr;
-  alignas(64) u32 constant[32];
-  const f32* row(const Place& p) const { return reinterpret_cast<const f32*>(regs ? regs + 64 * p.element + p.lane : constant); }
-};
-
 enum class Sum : u8 { chain, pairs2, pairs4, fused, integer };
 
 struct Plan {
@@ -186,33 +179,52 @@ Plan plan_for(const MatrixOp& op, u8 cdna) {
 }
 
 template <u32 N, bool Wide>
-void fused(const Plan& plan, const Terms& t, const f32* c, f32* d) {
-  if (plan.split) fused_row<N, Wide, true>(t, plan.group, c, d);
-  else fused_row<N, Wide, false>(t, plan.group, c, d);
+void fused(const Plan& plan, const Terms& t, u32 row, const f32* c, f32* d) {
+  if (plan.split) fused_row<N, Wide, true>(t, row, plan.group, c, d);
+  else fused_row<N, Wide, false>(t, row, plan.group, c, d);
 }
-template <u32 N>
-void sum_row(const Plan& plan, const Terms& t, const f32* c, f32* d) {
+// R rows of a strip, from row `first` on.
+template <u32 N, u32 R>
+void sum_rows(const Plan& plan, const Terms& t, u32 first, const f32* c, u32 stride, f32* d) {
   switch (plan.sum) {
-    case Sum::chain: chain_row<N>(t, c, d); break;
-    case Sum::pairs2: pairs_row<N, 2>(t, c, d); break;
-    case Sum::pairs4: pairs_row<N, 4>(t, c, d); break;
+    case Sum::chain: chain_rows<N, R>(t, first, c, stride, d); break;
+    case Sum::pairs2: pairs_rows<N, R, 2>(t, first, c, stride, d); break;
+    case Sum::pairs4: pairs_rows<N, R, 4>(t, first, c, stride, d); break;
     case Sum::fused:
-      if (plan.special) {
-        if (plan.split) fused_row_special<true>(t, plan.group, N, c, d);
-        else fused_row_special<false>(t, plan.group, N, c, d);
-      } else if (plan.wide) {
-        fused<N, true>(plan, t, c, d);
-      } else {
-        fused<N, false>(plan, t, c, d);
+      for (u32 r = 0; r < R; r++, c += stride, d += 64) {
+        if (plan.special) {
+          if (plan.split) fused_row_special<true>(t, first + r, plan.group, N, c, d);
+          else fused_row_special<false>(t, first + r, plan.group, N, c, d);
+        } else if (plan.wide) {
+          fused<N, true>(plan, t, first + r, c, d);
+        } else {
+          fused<N, false>(plan, t, first + r, c, d);
+        }
       }
       break;
     case Sum::integer: {
       // Products and sums of 8-bit integers are exact in f32 (at most 128 products below 2^15); C wraps.
-      alignas(64) f32 sum[N] = {};
-      chain_row<N>(t, sum, sum);
-      for (u32 j = 0; j < N; j++) d[j] = bits_to<f32>(bits_to<u32>(c[j]) + u32(i32(sum[j])));
+      alignas(64) f32 zero[N] = {}, sum[R][64];
+      chain_rows<N, R>(t, first, zero, 0, sum[0]);
+      for (u32 r = 0; r < R; r++)
+        for (u32 j = 0; j < N; j++) d[64 * r + j] = bits_to<f32>(bits_to<u32>(c[stride * r + j]) + u32(i32(sum[r][j])));
       break;
     }
+  }
+}
+// A strip of four rows. Sparse rows have each their own rows of B; else as many are taken at once as host registers hold.
+template <u32 N, class TakeRow>
+void sum_strip(const Plan& plan, Terms& t, bool sparse, TakeRow take_row, const f32* c, u32 stride, f32* d) {
+  if (sparse) {
+    for (u32 r = 0; r < 4; r++) {
+      take_row(r);
+      sum_rows<N, 1>(plan, t, r, c + stride * r, stride, d + 64 * r);
+    }
+  } else if constexpr (N == 32) {
+    sum_rows<N, 2>(plan, t, 0, c, stride, d);
+    sum_rows<N, 2>(plan, t, 2, c + 2 * stride, stride, d + 128);
+  } else {
+    sum_rows<N, 4>(plan, t, 0, c, stride, d);
   }
 }
 
@@ -242,7 +254,7 @@ void spread_nan(const Scales& s, u32 side, const SideMap& map, u32 k_total, Inpu
 
 struct Work {
   Input a, b;
-  Addend c;
+  alignas(64) f32 constant_c[32];
   Terms terms;
   Scales scales;
 };
@@ -327,9 +339,8 @@ const Inst* run_mfma(Wave& w, const Inst* i) {
     plan.wide = !plan.special && (std::min(work.a.lowest, work.b.lowest) < -50 || std::max(work.a.highest, work.b.highest) > 50);
     if (plan.wide) take_significands(map_a.per_lane, work.a), take_significands(map_b.per_lane, work.b);
   }
-  work.c.regs = c_regs;
   if (!c_regs)
-    for (u32& x : work.c.constant) x = u32(i->src[2].value);
+    for (f32& x : work.constant_c) x = bits_to<f32>(u32(i->src[2].value));
 
   // f32 honours MODE's denormal bits (LLVM: "FP32 denorm mode is respected, rounding mode is not").
   const bool flushes = cdna == 2 && plan.sum != Sum::integer && op.a != Elem::f32;
@@ -338,6 +349,7 @@ const Inst* run_mfma(Wave& w, const Inst* i) {
   Terms& t = work.terms;
   t.k = op.sparse() ? op.k / 2 : op.k;
   const bool exponents = plan.sum == Sum::fused;
+  const IndexField field = op.sparse() ? index_field(op, m) : IndexField{};
   f32* d_regs = reinterpret_cast<f32*>(w.vgpr(i->dst.reg));
   for (u32 block = 0; block < op.blocks; block++) {
     const u32 a_block = formats || op.sparse() ? block : broadcast_block(m.cbsz, m.abid, block);
@@ -350,31 +362,31 @@ const Inst* run_mfma(Wave& w, const Inst* i) {
     };
     if (!op.sparse())
       for (u32 p = 0; p < t.k; p++) take_b(p, p);
-    i16 scale[4];
+    i16 scale[4][4];
     if (m.scaled) {
       t.scale = scale;
       for (u32 k = 0; k < op.k / 32u; k++) t.scale_b[k] = work.scales.exponent[1] + k * op.n;
     }
-    for (u32 row = 0; row < op.m; row++) {
-      for (u32 p = 0; p < t.k; p++) t.a[p] = work.a.values[pa[p].element][pa[p].lane + row];
+    const u32* index = op.sparse() && i->src[2].kind == Kind::vgpr ? w.vgpr(i->src[2].reg) : nullptr;
+    for (u32 row = 0; row < op.m; row += 4) {
+      for (u32 p = 0; p < t.k; p++) std::memcpy(t.a[p], work.a.values[pa[p].element] + pa[p].lane + row, sizeof t.a[p]);
       if (exponents)
-        for (u32 p = 0; p < t.k; p++) t.ea[p] = work.a.exponents[pa[p].element][pa[p].lane + row];
-      if (op.sparse()) {
-        const u32 shift = index_field(op, m).shift;
-        for (u32 p = 0; p < t.k; p++) {
-          const u32 lane = pa[p].lane + row;
-          const u32 index = i->src[2].kind == Kind::vgpr ? w.vgpr(i->src[2].reg)[lane] : u32(i->src[2].value);
-          take_b(p, p / 2 * 4 + (index >> (shift + 2 * pa[p].element) & 3));
-        }
-      }
+        for (u32 p = 0; p < t.k; p++) std::memcpy(t.ea[p], work.a.exponents[pa[p].element] + pa[p].lane + row, sizeof t.ea[p]);
       if (m.scaled)
-        for (u32 k = 0; k < op.k / 32u; k++) scale[k] = work.scales.exponent[0][k * op.m + row];
+        for (u32 k = 0; k < op.k / 32u; k++) std::memcpy(scale[k], work.scales.exponent[0] + k * op.m + row, sizeof scale[k]);
+      auto take_sparse_row = [&](u32 r) {
+        for (u32 p = 0; p < t.k; p++) {
+          const u32 indices = index ? index[pa[p].lane + row + r] : u32(i->src[2].value);
+          take_b(p, p / 2 * 4 + (indices >> (field.shift + 2 * pa[p].element) & 3));
+        }
+      };
       const Place pd = result_place(op, row, block);
-      const f32* c = work.c.row(pd);
+      const f32* c = c_regs ? reinterpret_cast<const f32*>(c_regs) + 64 * pd.element + pd.lane : work.constant_c;
       f32* d = d_regs + 64 * pd.element + pd.lane;
-      if (op.n == 32) sum_row<32>(plan, t, c, d);
-      else if (op.n == 16) sum_row<16>(plan, t, c, d);
-      else sum_row<4>(plan, t, c, d);
+      const u32 stride = c_regs ? 64 : 0;
+      if (op.n == 32) sum_strip<32>(plan, t, op.sparse(), take_sparse_row, c, stride, d);
+      else if (op.n == 16) sum_strip<16>(plan, t, op.sparse(), take_sparse_row, c, stride, d);
+      else sum_strip<4>(plan, t, op.sparse(), take_sparse_row, c, stride, d);
     }
   }
   if constexpr (Strict) set_shadow(w, i, op, undefined);

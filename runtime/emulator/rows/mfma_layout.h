@@ -7,6 +7,8 @@
 // pointer here and nothing is gathered.
 #pragma once
 
+#include <bit>
+
 #include "rows/mfma_table.h"
 
 namespace lathe::emu::LATHE_LEVEL {
@@ -16,19 +18,22 @@ struct Place {
   u32 element, lane;
 };
 
+// Every extent is a power of two, so that shifts do.
+constexpr u32 log2(u32 power_of_two) { return u32(std::countr_zero(power_of_two)); }
+
 // One of the two inputs.
 struct SideMap {
   u32 rows, blocks, per_lane;
   bool chunked = false;  // 8-bit values of f8f6f4: the second 16 values of a lane follow all the first ones in k
   Place at(u32 k, u32 block) const {
-    const u32 groups = 64 / (rows * blocks);
+    const u32 log_groups = 6 - log2(rows * blocks);
     u32 element, group;
     if (chunked) {
-      element = k / (16 * groups) * 16 + k % 16;
-      group = k / 16 % groups;
+      element = k >> (4 + log_groups) << 4 | (k & 15);
+      group = k >> 4 & ((1u << log_groups) - 1);
     } else {
-      element = k % per_lane;
-      group = k / per_lane;
+      element = k & (per_lane - 1);
+      group = k >> log2(per_lane);
     }
     return {element, rows * (block + blocks * group)};
   }
@@ -37,13 +42,14 @@ struct SideMap {
 // Row i of a block of C or D. Rows come in strips of four (f64: one), a register each; strips, and blocks that
 // leave room, stand side by side in the lanes.
 static inline Place result_place(const MatrixOp& op, u32 i, u32 block) {
-  const u32 height = op.flags & matrix_double ? 1 : 4;
-  const u32 strips = op.m / height;
-  const u32 beside = 64 / (strips * op.n) > 1 ? 64 / (strips * op.n) : 1;  // blocks side by side
-  const u32 across = 64 / (op.n * beside);                                 // strips side by side
-  const u32 strip = i / height;
-  const u32 per_block = op.m * op.n / 64;                                  // registers of one block, if it fills any
-  return {block / beside * per_block + strip / across * height + i % height, (strip % across * beside + block % beside) * op.n};
+  const u32 log_height = op.flags & matrix_double ? 0 : 2, log_n = log2(op.n);
+  const u32 log_width = log2(op.m) - log_height + log_n;          // of a block's strips side by side
+  const u32 log_beside = log_width < 6 ? 6 - log_width : 0;       // blocks side by side
+  const u32 log_across = 6 - log_n - log_beside;                  // strips side by side
+  const u32 strip = i >> log_height, in_strip = i & ((1u << log_height) - 1);
+  const u32 per_block = op.m * op.n >> 6;                         // registers of one block, if it fills any
+  const u32 column = (strip & ((1u << log_across) - 1)) << log_beside | (block & ((1u << log_beside) - 1));
+  return {(block >> log_beside) * per_block + (strip >> log_across << log_height) + in_strip, column << log_n};
 }
 
 // BLGP: the lane whose B a lane gets (CDNA3 ISA, "BLGP"): broadcast of one half, a rotation by 16, broadcast of

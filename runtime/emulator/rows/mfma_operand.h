@@ -11,6 +11,30 @@
 
 namespace lathe::emu::LATHE_LEVEL {
 
+typedef f32 f32x8 __attribute__((vector_size(32)));
+typedef f32 f32x4 __attribute__((vector_size(16)));
+typedef i32 i32x8 __attribute__((vector_size(32)));
+typedef i32 i32x4 __attribute__((vector_size(16)));
+typedef i16 i16x8 __attribute__((vector_size(16)));
+typedef i16 i16x4 __attribute__((vector_size(8)));
+
+template <class V>
+static inline V load(const void* p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class V>
+static inline void store(void* p, const V& v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+template <class To, class From>
+static inline To same_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof to);
+  return to;
+}
 struct Input {
   alignas(64) f32 values[32][64];
   alignas(64) i16 exponents[32][64];  // unbiased; a denormal has its format's smallest, zero has -126
@@ -130,23 +154,21 @@ static inline int elem_min_exponent(Elem e, bool ocp) {
 }
 
 static inline void take_exponents(int min_exponent, u32 count, Input& in) {
-  i32 lowest = 1000, highest = -1000;
-  for (u32 n = 0; n < count; n++) {
-    const f32* v = in.values[n];
-    i16* e = in.exponents[n];
-    for (u32 l = 0; l < 64; l++) {
-      const u32 x = bits_to<u32>(v[l]);
-      i32 y = i32(x >> 23 & 255) - 127;
-      y = y < min_exponent ? min_exponent : y;
-      const bool zero = (x << 1) == 0;
-      lowest = !zero && y < lowest ? y : lowest;
-      y = zero ? -126 : y;
-      highest = y > highest ? y : highest;
-      e[l] = i16(y);
+  i32x8 lowest = i32x8{} + 1000, highest = i32x8{} - 1000;
+  for (u32 n = 0; n < count; n++)
+    for (u32 l = 0; l < 64; l += 8) {
+      const i32x8 x = load<i32x8>(in.values[n] + l) & 0x7fffffff;
+      i32x8 e = (x >> 23) - 127;
+      e = e < min_exponent ? i32x8{} + min_exponent : e;
+      const i32x8 zero = x == 0, low = zero ? i32x8{} + 1000 : e;
+      lowest = low < lowest ? low : lowest;
+      e = zero ? i32x8{} - 126 : e;
+      highest = e > highest ? e : highest;
+      store(in.exponents[n] + l, __builtin_convertvector(e, i16x8));
     }
-  }
-  in.lowest = lowest, in.highest = highest;
-  in.finite = highest < 128;
+  in.lowest = 1000, in.highest = -1000;
+  for (u32 k = 0; k < 8; k++) in.lowest = lowest[k] < in.lowest ? lowest[k] : in.lowest, in.highest = highest[k] > in.highest ? highest[k] : in.highest;
+  in.finite = in.highest < 128;
 }
 // Values to significands: value = significand * 2^exponent.
 static inline void take_significands(u32 count, Input& in) {

@@ -18,45 +18,85 @@
 
 #include <immintrin.h>
 
+#include <type_traits>
+
 #include "rows/mfma_operand.h"
 
 namespace lathe::emu::LATHE_LEVEL {
 
-typedef f32 f32x8 __attribute__((vector_size(32)));
-typedef f32 f32x4 __attribute__((vector_size(16)));
-typedef i32 i32x8 __attribute__((vector_size(32)));
-typedef i32 i32x4 __attribute__((vector_size(16)));
-template <u32 N> struct Simd { using F = f32x8; using I = i32x8; static constexpr u32 width = 8; };
-template <> struct Simd<4> { using F = f32x4; using I = i32x4; static constexpr u32 width = 4; };
-
-// What a row of D takes: the row's values of A and for each of them the row of B.
-struct Terms {
-  u32 k = 0;
-  f32 a[128];
-  const f32* b[128];
-  i16 ea[128];
-  const i16* eb[128];
-  const i16* scale = nullptr;    // exponents of A's blocks of 32 in k, without bias, or none
-  const i16* scale_b[4];         // and of B's: a row each
+typedef f32 f32x2 __attribute__((vector_size(8)));
+typedef i32 i32x2 __attribute__((vector_size(8)));
+typedef f64 f64x4 __attribute__((vector_size(32)));
+typedef f64 f64x2 __attribute__((vector_size(16)));
+template <u32 N> struct Simd {
+  using F = f32x8;
+  using I = i32x8;
+  using H = i16x8;
+  using HalfF = f32x4;
+  using HalfI = i32x4;
+  using Double = f64x4;
+  static constexpr u32 width = 8;
+};
+template <> struct Simd<4> {
+  using F = f32x4;
+  using I = i32x4;
+  using H = i16x4;
+  using HalfF = f32x2;
+  using HalfI = i32x2;
+  using Double = f64x2;
+  static constexpr u32 width = 4;
 };
 
-// x86 makes a negative NaN of an invalid operation, AMD a positive one.
-template <u32 N>
-static inline void store_row(f32* d, const typename Simd<N>::F* acc) {
-  using F = typename Simd<N>::F;
-  using I = typename Simd<N>::I;
-  for (u32 v = 0; v < N / Simd<N>::width; v++) {
-    I x;
-    __builtin_memcpy(&x, &acc[v], sizeof x);
-    x = x == I{} + i32(0xffc00000) ? I{} + 0x7fc00000 : x;
-    __builtin_memcpy(d + v * Simd<N>::width, &x, sizeof(F));
-  }
-}
+// What a strip of four rows of D takes: values of A, and for each of them the row of B.
+struct Terms {
+  u32 k = 0;
+  alignas(16) f32 a[128][4];
+  const f32* b[128];
+  i16 ea[128][4];
+  const i16* eb[128];
+  const i16 (*scale)[4] = nullptr;  // exponents of A's blocks of 32 in k, without bias, or none
+  const i16* scale_b[4];            // and of B's: a row each
+};
+
+// x - 0 is x, -0 and all; 0 + x would not be.
+template <class F>
+static inline F splat(f32 x) { return x - F{}; }
 template <class V>
-static inline V load(const f32* p) {
-  V v;
-  __builtin_memcpy(&v, p, sizeof v);
-  return v;
+static inline bool any(const V& mask) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32) return _mm256_movemask_epi8(same_bits<__m256i>(mask)) != 0;
+#endif
+  u64 r = 0;
+  for (u32 k = 0; k < sizeof(V) / 8; k++) r |= reinterpret_cast<const u64*>(&mask)[k];
+  return r != 0;
+}
+// x86 makes a negative NaN of an invalid operation, AMD a positive one.
+template <u32 N, u32 R>
+static inline void store_rows(f32* d, const typename Simd<N>::F (&acc)[R][N / Simd<N>::width]) {
+  using I = typename Simd<N>::I;
+  constexpr u32 width = Simd<N>::width;
+  I bad = {};
+#pragma GCC unroll 16
+  for (u32 n = 0; n < R * (N / width); n++) {
+    const u32 r = n / (N / width), v = n % (N / width);
+    bad |= same_bits<I>(acc[r][v]) == I{} + i32(0xffc00000);
+    store(d + 64 * r + v * width, acc[r][v]);
+  }
+  if (__builtin_expect(any(bad), 0))
+    for (u32 r = 0; r < R; r++)
+      for (u32 j = 0; j < N; j++) {
+        f32& x = d[64 * r + j];
+        if (bits_to<u32>(x) == 0xffc00000u) x = bits_to<f32>(0x7fc00000u);
+      }
+}
+template <u32 N, u32 R>
+static inline void load_rows(const f32* c, u32 stride, typename Simd<N>::F (&acc)[R][N / Simd<N>::width]) {
+  constexpr u32 width = Simd<N>::width;
+#pragma GCC unroll 16
+  for (u32 n = 0; n < R * (N / width); n++) {
+    const u32 r = n / (N / width), v = n % (N / width);
+    acc[r][v] = load<typename Simd<N>::F>(c + stride * r + v * width);
+  }
 }
 template <class V>
 static inline V fused_multiply_add(V a, V b, V c) {
@@ -70,44 +110,60 @@ static inline V fused_multiply_add(V a, V b, V c) {
 #endif
 }
 
+// Each of these sums R rows of a strip from row `first` on; rows of C stand `stride` apart, rows of D 64.
+
 // ---- chain ---------------------------------------------------------------------------------------
 
-template <u32 N>
-static __attribute__((noinline)) void chain_row(const Terms& t, const f32* c, f32* d) {
+template <u32 N, u32 R>
+static __attribute__((noinline)) void chain_rows(const Terms& t, u32 first, const f32* c, u32 stride, f32* d) {
   using F = typename Simd<N>::F;
   constexpr u32 width = Simd<N>::width, vectors = N / width;
-  F acc[vectors];
-  for (u32 v = 0; v < vectors; v++) acc[v] = load<F>(c + v * width);
+  F acc[R][vectors];
+  load_rows<N, R>(c, stride, acc);
   for (u32 p = 0; p < t.k; p++) {
-    const F a = F{} + t.a[p];
-    for (u32 v = 0; v < vectors; v++) acc[v] = fused_multiply_add(a, load<F>(t.b[p] + v * width), acc[v]);
+#pragma GCC unroll 16
+    for (u32 n = 0; n < R * vectors; n++) {
+      const u32 r = n / vectors, v = n % vectors;
+      acc[r][v] = fused_multiply_add(splat<F>(t.a[p][first + r]), load<F>(t.b[p] + v * width), acc[r][v]);
+    }
   }
-  store_row<N>(d, acc);
+  store_rows<N, R>(d, acc);
 }
 
 // ---- pairs ---------------------------------------------------------------------------------------
 
-template <u32 N, u32 Group>
-static __attribute__((noinline)) void pairs_row(const Terms& t, const f32* c, f32* d) {
+template <u32 N, u32 R, u32 Group>
+static __attribute__((noinline)) void pairs_rows(const Terms& t, u32 first, const f32* c, u32 stride, f32* d) {
   using F = typename Simd<N>::F;
   constexpr u32 width = Simd<N>::width, vectors = N / width;
-  F acc[vectors];
-  for (u32 v = 0; v < vectors; v++) acc[v] = load<F>(c + v * width);
+  F acc[R][vectors];
+  load_rows<N, R>(c, stride, acc);
   for (u32 p = 0; p < t.k; p += Group) {
-    auto product = [&](u32 q, u32 v) { return (F{} + t.a[p + q]) * load<F>(t.b[p + q] + v * width); };
+    F a[Group][R];
+#pragma GCC unroll 16
+    for (u32 q = 0; q < Group * R; q++) a[q / R][q % R] = splat<F>(t.a[p + q / R][first + q % R]);
+    // Not unrolled: the host's registers hold A and the sums of one vector.
+#pragma GCC unroll 1
     for (u32 v = 0; v < vectors; v++) {
-      F sum = product(0, v) + product(1, v);
-      if constexpr (Group == 4) sum = sum + (product(2, v) + product(3, v));
-      acc[v] = acc[v] + sum;
+      F sum[R];
+      const F b0 = load<F>(t.b[p] + v * width), b1 = load<F>(t.b[p + 1] + v * width);
+#pragma GCC unroll 4
+      for (u32 r = 0; r < R; r++) sum[r] = a[0][r] * b0 + a[1][r] * b1;
+      if constexpr (Group == 4) {
+        const F b2 = load<F>(t.b[p + 2] + v * width), b3 = load<F>(t.b[p + 3] + v * width);
+#pragma GCC unroll 4
+        for (u32 r = 0; r < R; r++) sum[r] = sum[r] + (a[2][r] * b2 + a[3][r] * b3);
+      }
+#pragma GCC unroll 4
+      for (u32 r = 0; r < R; r++) acc[r][v] = acc[r][v] + sum[r];
     }
   }
-  store_row<N>(d, acc);
+  store_rows<N, R>(d, acc);
 }
 
 // ---- fused ---------------------------------------------------------------------------------------
 
 static inline f64 power64(i32 e) { return bits_to<f64>(u64(u32(e + 1023)) << 52); }
-static inline f32 power32(i32 e) { return bits_to<f32>(u32(e + 127) << 23); }
 static inline i32 exponent_of(f32 c) {
   const i32 e = i32(bits_to<u32>(c) >> 23 & 255) - 127;
   return e < -126 ? -126 : e;
@@ -127,85 +183,133 @@ static inline f32 meet(i32 sum, i32 e, f32 c) {
   const u32 special = (bits & 0x7fffffff) > 0x7f800000u ? bits | 0x400000 : bits;
   return bits_to<f32>((bits & 0x7f800000u) == 0x7f800000u ? special : bits_to<u32>(d));
 }
-template <u32 N, bool Split>
-static inline void meet_row(const i32* sum, const i32* e, f32* d) {
-  // Where C's exponent is no larger, and nothing leaves f32's range, 32-bit integers hold all of it.
-  u32 other = 0;
-  for (u32 j = 0; j < N; j++) {
-    const i32 ec = exponent_of(d[j]);
-    other |= u32(ec > e[j]) | u32(e[j] < -100) | u32(e[j] > 100);
-  }
-  if (!other) {
-    for (u32 j = 0; j < N; j++) {
-      const f32 x = d[j] * power32(24 - e[j]);
-      i32 c = i32(x);
-      c -= f32(c) > x || (x == 0.0f && d[j] < 0.0f);  // floor, also of what the scaling made zero
-      if (Split) c = exponent_of(d[j]) < e[j] - 25 ? 0 : c;
-      d[j] = f32(sum[j] + c) * power32(e[j] - 24);
-    }
-    return;
-  }
-  for (u32 j = 0; j < N; j++) d[j] = meet<Split>(sum[j], e[j], d[j]);
+template <class Double>
+static inline Double round_down(Double x) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(Double) == 32) return (Double)_mm256_floor_pd((__m256d)x);
+#endif
+  for (u32 k = 0; k < sizeof(Double) / 8; k++) x[k] = __builtin_floor(x[k]);
+  return x;
 }
-
-// Sums the products first, first + step, ... of a group. Wide: values of A and B are significands, so that no
-// product leaves f32's range; else they are the values themselves.
-template <u32 N, bool Wide>
-static inline void sum_products(const Terms& t, u32 first, u32 step, u32 count, i32* sum, i32* top) {
+// GCC takes __builtin_convertvector apart into pairs here.
+template <class Double, class Half>
+static inline Double widened(Half x) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(Double) == 32 && std::is_same_v<Half, f32x4>) return (Double)_mm256_cvtps_pd((__m128)x);
+  if constexpr (sizeof(Double) == 32 && std::is_same_v<Half, i32x4>) return (Double)_mm256_cvtepi32_pd((__m128i)x);
+#endif
+  return __builtin_convertvector(x, Double);
+}
+template <class Half, class Double>
+static inline Half narrowed(Double x) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(Double) == 32) return (Half)_mm256_cvtpd_ps((__m256d)x);
+#endif
+  return __builtin_convertvector(x, Half);
+}
+template <class Half, class V>
+static inline Half half_of(const V& x, u32 h) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32) return h ? same_bits<Half>(_mm256_extractf128_si256(same_bits<__m256i>(x), 1)) : same_bits<Half>(_mm256_castsi256_si128(same_bits<__m256i>(x)));
+#endif
+  return load<Half>(reinterpret_cast<const char*>(&x) + h * sizeof(Half));
+}
+template <u32 N, bool Split>
+static inline void meet_row(const i32* sums, const i32* exponents, f32* d) {
   using F = typename Simd<N>::F;
   using I = typename Simd<N>::I;
   constexpr u32 width = Simd<N>::width;
-  alignas(64) i16 e[N];
-  for (u32 j = 0; j < N; j++) e[j] = -300;
-  for (u32 q = 0; q < count; q++) {
-    const u32 p = first + q * step;
-    const i16 ea = t.ea[p];
-    const i16* eb = t.eb[p];
-    for (u32 j = 0; j < N; j++) {
-      const i16 x = i16(ea + eb[j]);
-      e[j] = x > e[j] ? x : e[j];
+  for (u32 v = 0; v < N; v += width) {
+    const I e = load<I>(exponents + v), sum = load<I>(sums + v);
+    const F old = load<F>(d + v);
+    I ec = (same_bits<I>(old) >> 23 & 255) - 127;
+    ec = ec < -126 ? I{} - 126 : ec;
+    if (any((e < -90) | (e > 100) | (ec > 100))) {  // near the ends of f32's range
+      for (u32 j = v; j < v + width; j++) d[j] = meet<Split>(sums[j], exponents[j], d[j]);
+      continue;
     }
-  }
-  for (u32 j = 0; j < N; j++) top[j] = e[j];
-  for (u32 v = 0; v < N / width; v++) {
-    I highest, s = {};
-    __builtin_memcpy(&highest, top + v * width, sizeof highest);
-    if constexpr (Wide) {
-      for (u32 q = 0; q < count; q++) {
-        const u32 p = first + q * step;
-        I shift = {};
-        for (u32 j = 0; j < width; j++) shift[j] = t.ea[p] + t.eb[p][v * width + j];
-        shift = shift - highest + 24;
-        shift = shift < -60 ? I{} - 60 : shift;
-        const I bits = (shift + 127) << 23;
-        F scale;
-        __builtin_memcpy(&scale, &bits, sizeof scale);
-        s += __builtin_convertvector((F{} + t.a[p]) * load<F>(t.b[p] + v * width) * scale, I);
-      }
-    } else {
-      // Below -100 all products are zero, and any scale does.
-      const I bits = (151 - (highest < -100 ? I{} - 100 : highest)) << 23;
-      F scale;
-      __builtin_memcpy(&scale, &bits, sizeof scale);
-      for (u32 q = 0; q < count; q++) {
-        const u32 p = first + q * step;
-        s += __builtin_convertvector((F{} + t.a[p]) * load<F>(t.b[p] + v * width) * scale, I);
-      }
+    const F x = old * same_bits<F>((151 - e) << 23), unit = same_bits<F>((e + 103) << 23);
+    I c = __builtin_convertvector(x, I);
+    c += __builtin_convertvector(c, F) > x;            // floor: a mask is -1
+    c += (x == F{}) & (old < F{});                     // also of what the scaling made zero
+    if constexpr (Split) c = ec < e - 25 ? I{} : c;
+    if (!any(ec > e)) {  // 32-bit integers hold all of it
+      store(d + v, __builtin_convertvector(sum + c, F) * unit);
+      continue;
     }
-    __builtin_memcpy(sum + v * width, &s, sizeof s);
+    // C, cut off, fits f32 still; the sum, rounded down 31 bits below C, is added exactly in f64.
+    const I m = ec > e ? ec : e;
+    const F cut = same_bits<F>(ec > e ? same_bits<I>(old) : same_bits<I>(__builtin_convertvector(c, F) * unit));
+    const F down = same_bits<F>((134 + e - m) << 23), step = same_bits<F>((96 + m) << 23);
+    using Half = typename Simd<N>::HalfI;
+    using HalfF = typename Simd<N>::HalfF;
+    using Double = typename Simd<N>::Double;
+#pragma GCC unroll 2
+    for (u32 h = 0; h < 2; h++) {
+      auto half = [&](const F& from) { return widened<Double>(half_of<HalfF>(from, h)); };
+      const Double s = widened<Double>(half_of<Half>(sum, h)) * half(down);
+      store(d + v + h * width / 2, narrowed<HalfF>(round_down(s) * half(step) + half(cut)));
+    }
   }
 }
 
+// Sums products number first, first + step, ... of a group for one row. Wide: values of A and B are significands, so
+// that no product leaves f32's range; else they are the values themselves.
+template <u32 N, bool Wide>
+static inline void sum_products(const Terms& t, u32 row, u32 first, u32 step, u32 count, i32* sum, i32* top) {
+  using F = typename Simd<N>::F;
+  using I = typename Simd<N>::I;
+  using H = typename Simd<N>::H;
+  constexpr u32 width = Simd<N>::width, vectors = N / width;
+  H e[vectors];
+#pragma GCC unroll 4
+  for (u32 v = 0; v < vectors; v++) e[v] = H{} - 300;
+  for (u32 q = 0; q < count; q++) {
+    const u32 p = first + q * step;
+    const H ea = H{} + t.ea[p][row];
+#pragma GCC unroll 4
+    for (u32 v = 0; v < vectors; v++) {
+      const H x = ea + load<H>(t.eb[p] + v * width);
+      e[v] = x > e[v] ? x : e[v];
+    }
+  }
+  I highest[vectors], s[vectors];
+  F scale[vectors];
+#pragma GCC unroll 4
+  for (u32 v = 0; v < vectors; v++) {
+    highest[v] = __builtin_convertvector(e[v], I);
+    store(top + v * width, highest[v]);
+    s[v] = I{};
+    // Below -100 all products are zero, and any scale does.
+    scale[v] = same_bits<F>((151 - (highest[v] < -100 ? I{} - 100 : highest[v])) << 23);
+  }
+  for (u32 q = 0; q < count; q++) {
+    const u32 p = first + q * step;
+    const F a = splat<F>(t.a[p][row]);
+#pragma GCC unroll 4
+    for (u32 v = 0; v < vectors; v++) {
+      if constexpr (Wide) {
+        I shift = __builtin_convertvector(load<H>(t.eb[p] + v * width), I) + t.ea[p][row] - highest[v] + 24;
+        shift = shift < -60 ? I{} - 60 : shift;
+        scale[v] = same_bits<F>((shift + 127) << 23);
+      }
+      s[v] += __builtin_convertvector(a * load<F>(t.b[p] + v * width) * scale[v], I);
+    }
+  }
+#pragma GCC unroll 4
+  for (u32 v = 0; v < vectors; v++) store(sum + v * width, s[v]);
+}
+
 template <u32 N, bool Wide, bool Split>
-static __attribute__((noinline)) void fused_row(const Terms& t, u32 group, const f32* c, f32* d) {
+static __attribute__((noinline)) void fused_row(const Terms& t, u32 row, u32 group, const f32* c, f32* d) {
   alignas(64) f32 acc[N];
   alignas(64) i32 sum[N], top[N];
   __builtin_memcpy(acc, c, sizeof acc);
   for (u32 p = 0; p < t.k; p += group) {
     if constexpr (Split) {
       alignas(64) i32 odd[N], odd_top[N];
-      sum_products<N, Wide>(t, p, 2, group / 2, sum, top);
-      sum_products<N, Wide>(t, p + 1, 2, group / 2, odd, odd_top);
+      sum_products<N, Wide>(t, row, p, 2, group / 2, sum, top);
+      sum_products<N, Wide>(t, row, p + 1, 2, group / 2, odd, odd_top);
       for (u32 j = 0; j < N; j++) {
         const i32 m = top[j] > odd_top[j] ? top[j] : odd_top[j];
         const i32 x = m - top[j] > 31 ? 31 : m - top[j], y = m - odd_top[j] > 31 ? 31 : m - odd_top[j];
@@ -213,10 +317,10 @@ static __attribute__((noinline)) void fused_row(const Terms& t, u32 group, const
         top[j] = m;
       }
     } else {
-      sum_products<N, Wide>(t, p, 1, group, sum, top);
+      sum_products<N, Wide>(t, row, p, 1, group, sum, top);
     }
     if (t.scale)
-      for (u32 j = 0; j < N; j++) top[j] += t.scale[p / 32] + t.scale_b[p / 32][j];
+      for (u32 j = 0; j < N; j++) top[j] += t.scale[p / 32][row] + t.scale_b[p / 32][j];
     meet_row<N, Split>(sum, top, acc);
   }
   __builtin_memcpy(d, acc, sizeof acc);
@@ -224,15 +328,15 @@ static __attribute__((noinline)) void fused_row(const Terms& t, u32 group, const
 
 // The same rule for operands with infinities, NaNs or exponents near the ends of f32: one column after the other.
 template <bool Split>
-static __attribute__((noinline)) void fused_row_special(const Terms& t, u32 group, u32 n, const f32* c, f32* d) {
+static __attribute__((noinline)) void fused_row_special(const Terms& t, u32 row, u32 group, u32 n, const f32* c, f32* d) {
   for (u32 j = 0; j < n; j++) {
     f32 acc = c[j];
     for (u32 p = 0; p < t.k; p += group) {
-      const i32 scale = t.scale ? t.scale[p / 32] + t.scale_b[p / 32][j] : 0;
+      const i32 scale = t.scale ? t.scale[p / 32][row] + t.scale_b[p / 32][j] : 0;
       f64 total = acc;
       bool up = false, down = false;
       for (u32 q = p; q < p + group; q++) {
-        const f64 x = f64(t.a[q]) * t.b[q][j] * power64(scale);
+        const f64 x = f64(t.a[q][row]) * t.b[q][j] * power64(scale);
         total += x;
         up |= x >= 0x1p128, down |= x <= -0x1p128;  // measured: a product beyond f32 counts as infinite
       }
@@ -244,11 +348,11 @@ static __attribute__((noinline)) void fused_row_special(const Terms& t, u32 grou
         i32 sum[2] = {}, top[2] = {-300, -300};
         for (u32 q = p; q < p + group; q++) {
           i32& m = top[Split ? (q - p) & 1 : 0];
-          m = std::max(m, t.ea[q] + t.eb[q][j]);
+          m = std::max(m, t.ea[q][row] + t.eb[q][j]);
         }
         for (u32 q = p; q < p + group; q++) {
           const u32 k = Split ? (q - p) & 1 : 0;
-          sum[k] += i32(f64(t.a[q]) * t.b[q][j] * power64(24 - top[k]));
+          sum[k] += i32(f64(t.a[q][row]) * t.b[q][j] * power64(24 - top[k]));
         }
         i32 s = sum[0], m = top[0];
         if (Split) {
