@@ -476,6 +476,26 @@ TEST_CASE("strict: matrix operands beyond the registers of the descriptor", "[mf
   }
 }
 
+TEST_CASE("counters know how long a matrix instruction takes", "[mfma][counters]") {
+  struct Case { const char *arch, *spec, *mnemonic, *modifiers; int a, b; int cycles; };
+  const Case cases[] = {{"gfx908", "f32_32x32x8f16", "v_mfma_", "", 0, 0, 64}, {"gfx90a", "f64_4x4x4f64:4", "v_mfma_", "", 0, 0, 16},
+                        {"gfx942", "f32_32x32x8_f16", "v_mfma_", "", 0, 0, 32}, {"gfx942", "f32_4x4x4_16b_f16", "v_mfma_", "", 0, 0, 8},
+                        {"gfx942", "i32_16x16x64_i8", "v_smfmac_", "", 0, 0, 16}, {"gfx950", "f64_16x16x4_f64", "v_mfma_", "", 0, 0, 64},
+                        {"gfx950", "f32_16x16x128_f8f6f4", "v_mfma_", " cbsz:4 blgp:2", 4, 2, 16}, {"gfx950", "f32_16x16x128_f8f6f4", "v_mfma_", " cbsz:4 blgp:1", 4, 1, 32}};
+  for (const Case& c : cases) {
+    Form f = form(shape_of(c.spec, c.mnemonic), c.arch);
+    f.modifiers = c.modifiers;
+    if (f.shape.formats) f.shape.a = formats[c.a], f.shape.b = formats[c.b];
+    Module m(c.arch, assemble(kernels_text(c.arch, {f}), c.arch));
+    lathe_emulator_reset_counters();
+    run(m, 0, f.shape, random_operands(f.shape, c.arch, 1));
+    const std::string json = lathe_emulator_counters_json(), key = "\"matrix_cycles\": ";
+    INFO(c.arch << " " << f.shape.name << f.modifiers);
+    REQUIRE(json.find(key) != std::string::npos);
+    REQUIRE(std::atoi(json.c_str() + json.find(key) + key.size()) == c.cycles);
+  }
+}
+
 TEST_CASE("a tiled GEMM as clang compiles it from builtins", "[mfma]") {
   for (const auto& arch : cdna)
     for (const char* opt : {"-O0", "-O3"}) {

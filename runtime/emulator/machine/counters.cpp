@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "machine/matrix.h"
 #include "machine/program.h"
 #include "machine/row.h"
 #include "machine/wave.h"
@@ -51,6 +52,7 @@ u32 lane_of_phase(bool paired, u32 k) {
 
 u8 tally_number(const DecodeContext& c, const Inst& i) {
   Tally t{i.cls, 1, 0};
+  t.matrix_cycles = u16(4 * matrix_passes(i, *c.isa));
   if (i.cls == Class::valu || i.cls == Class::vopd) t.slots = vector_slots(*c.isa, c.lanes, *i.row);
   std::lock_guard lock(mutex);
   auto& all = tallies();
