@@ -85,6 +85,19 @@ bool crashes_llvm(const Isa& isa, const u8* bytes, u64 available) {
   return false;
 }
 
+// VOP3's V_CMPX of gfx10 and later writes EXEC and nothing else. Its VDST field is EXEC's number (126) from LLVM 13 on
+// and the only value that LLVM decodes; AMD's compilers before left it 0 (librocrand1 5.3 is full of them).
+bool decode(const Machine& m, const Isa& isa, const u8* bytes, u64 available, u64 pc, llvm::MCInst& inst, uint64_t& size) {
+  const auto attempt = [&](llvm::ArrayRef<uint8_t> from) { return m.disassembler->getInstruction(inst, size, from, pc, llvm::nulls()) == llvm::MCDisassembler::Success; };
+  if (attempt({bytes, size_t(available)})) return true;
+  const bool vop3 = available >= 8 && bytes[3] >> 2 == 0x35, compare = vop3 && (bytes[3] & 3) == 0;   // opcodes 0 to 255 are VOPC's
+  if (isa.encoding == Encoding::gfx9 || !compare || bytes[0] != 0) return false;
+  u8 usual[8];
+  std::copy_n(bytes, 8, usual);
+  usual[0] = 126;
+  return attempt(usual) && m.instructions->getName(inst.getOpcode()).starts_with("V_CMPX");
+}
+
 }  // namespace
 
 Decoded disassemble_one(const Isa& isa, u32 wave_size, const u8* bytes, u64 available, u64 pc) {
@@ -93,8 +106,7 @@ Decoded disassemble_one(const Isa& isa, u32 wave_size, const u8* bytes, u64 avai
   Machine& m = machine(isa, wave_size);
   llvm::MCInst inst;
   uint64_t size = 0;
-  const auto status = m.disassembler->getInstruction(inst, size, {bytes, size_t(available)}, pc, llvm::nulls());
-  if (status != llvm::MCDisassembler::Success) return {};
+  if (!decode(m, isa, bytes, available, pc, inst, size)) return {};
   const llvm::StringRef name = m.instructions->getName(inst.getOpcode());
   return {std::string_view(name.data(), name.size()), u32(size)};
 }
@@ -105,7 +117,7 @@ std::string disassembly_text(const Isa& isa, u32 wave_size, const u8* bytes, u64
   Machine& m = machine(isa, wave_size);
   llvm::MCInst inst;
   uint64_t size = 0;
-  if (m.disassembler->getInstruction(inst, size, {bytes, size_t(available)}, pc, llvm::nulls()) != llvm::MCDisassembler::Success) return "(not an instruction)";
+  if (!decode(m, isa, bytes, available, pc, inst, size)) return "(not an instruction)";
   std::string text;
   llvm::raw_string_ostream out(text);
   m.printer->printInst(&inst, pc, "", *m.subtarget, out);
