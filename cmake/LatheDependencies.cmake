@@ -7,6 +7,8 @@ if(NOT LLVM_VERSION_MAJOR EQUAL 22)
 endif()
 find_package(LLD CONFIG REQUIRED HINTS ${LLVM_INSTALL_PREFIX}/lib/cmake/lld)
 find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)              # fat binaries are compressed with these two
+find_library(LATHE_ZSTD zstd REQUIRED)
 find_package(Flatbuffers QUIET)
 find_program(LATHE_FLATC flatc REQUIRED)
 find_path(ISL_INCLUDE_DIR isl/ctx.h REQUIRED)

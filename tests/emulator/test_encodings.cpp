@@ -10,7 +10,7 @@ TEST_CASE("V_CMPX whose unused destination field is 0", "[encodings]") {
     INFO(arch);
     const std::string text = R"(
 kernel void below_five(global uint* out) {
-  uint id = get_local_id(0), r = 1;
+  uint id = __builtin_amdgcn_workitem_id_x(), r = 1;
   __asm volatile("s_mov_b32 s20, exec_lo\n v_mov_b32 v40, %1\n .long )" + word + R"(, 0x00025085\n v_mov_b32 %0, 2\n s_mov_b32 exec_lo, s20" : "+v"(r) : "v"(id) : "s20", "v40");
   out[id] = r;
 })";
