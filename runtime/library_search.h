@@ -1,4 +1,5 @@
-// Which files might hold HIP, and which the emulated GPU, in the order in which to try them. Private to the runtime.
+// Which files might hold HIP, and which the emulated GPU, in the order in which to try them. Private to the runtime
+// and to `lathe emulate`.
 #pragma once
 
 #include <string>

@@ -86,6 +86,11 @@ LATHE_HIP int lathe_emulator_add_device(const char* arch) {
     return -1;
   }
 }
+// The targets that there are, separated by spaces.
+LATHE_HIP const char* lathe_emulator_targets() {
+  static const std::string* names = new std::string(isa_names());
+  return names->c_str();
+}
 // The full text of the last fault or refusal of this process; valid until the thread's next call.
 LATHE_HIP const char* lathe_emulator_last_report() {
   static thread_local std::string text;

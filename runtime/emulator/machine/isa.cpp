@@ -48,6 +48,12 @@ const Isa* find_isa(std::string_view name) {
   return nullptr;
 }
 
+std::string isa_names() {
+  std::string names;
+  for (const Isa& isa : isas) names += (names.empty() ? "" : " ") + std::string(isa.name);
+  return names;
+}
+
 const Isa* find_isa_by_mach(u32 mach) {
   for (const Isa& isa : isas)
     if (isa.mach == mach) return &isa;

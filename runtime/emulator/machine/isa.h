@@ -37,6 +37,7 @@ struct Isa {
 
 const Isa* find_isa(std::string_view name);       // nullptr if unknown
 const Isa* find_isa_by_mach(u32 mach);
+std::string isa_names();                          // "gfx900 gfx906 ..."
 std::string_view mach_name(u32 mach);             // also generic and foreign ones; "" if unknown
 std::string target_id(const Isa&);                // "gfx942:sramecc+:xnack-"
 
