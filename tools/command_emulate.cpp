@@ -133,7 +133,10 @@ struct EmulateCommand {
     put_first("LD_LIBRARY_PATH", names.string(), ':');
     setenv("LATHE_EMULATOR_ARCH", fmt::format("{}", fmt::join(archs, ",")).c_str(), 1);
     if (fast) setenv("LATHE_EMULATOR", "fast", 1);
-    if (!report.empty()) setenv("LATHE_EMULATOR_REPORT", report.c_str(), 1);
+    if (!report.empty()) {
+      setenv("LATHE_EMULATOR_REPORT", report.c_str(), 1);
+      setenv("LATHE_EMULATOR_COUNTERS", "1", 1);   // lines and bank conflicts too
+    }
 
     // From here on this process is the program: exit status and signals are its own.
     std::vector<char*> argv;
