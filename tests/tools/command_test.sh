@@ -10,6 +10,9 @@ cd "$scratch"
 cp "$source"/tests/programs/vector_add.te add.te
 head -c 120 add.te >cut.te
 head -c 100 /dev/urandom >noise.bin
+# Two programs that no library can be slipped under: an ELF without an interpreter, and a 32-bit one (headers are enough).
+printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\76\0' >fixed; printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0' >narrow
+head -c 100 /dev/zero | tee -a fixed >>narrow; chmod +x fixed narrow
 failures=0
 fail() { echo "FAILED: $1"; failures=$((failures + 1)); }
 
@@ -42,8 +45,27 @@ run add.te --device emulator:gfx942 --random 1 --set n=3 --out X=x.npy ::: the p
 run add.te --device emulator:gfx942 --random 1 --set n=3 --in A=missing.npy ::: missing.npy
 run add.te --device emulator:gfx942 --random 1 --set n=3 --in A=noise.bin ::: noise.bin
 run add.te --device nonsense --random 1 --set n=3 ::: nonsense
+emulate ::: program is required
+emulate --arch gfx9 -- ls ::: there is no emulated gfx9
+emulate --arch gfx90a,nonsense -- ls ::: there are gfx900, gfx906
+emulate --devices 0 -- ls ::: --devices
+emulate --devices 2 --arch gfx906,gfx1100 -- ls ::: --arch already lists the devices
+emulate --report everything -- ls ::: --report
+emulate -- no-such-program ::: no folder of PATH has such a program
+emulate -- add.te ::: for the one in this folder write ./add.te
+emulate -- ./no-such-program ::: there is no such program
+emulate -- ./ ::: this is a directory
+emulate -- ./add.te ::: this is not executable
+emulate -- ./fixed ::: this program is linked statically
+emulate -- ./narrow ::: this is a 32-bit program
 nonsense ::: subcommand
 CASES
+
+# lathe emulate is the program from then on: arguments, output, status, signals.
+[ "$("$lathe" emulate --arch gfx906 --devices 2 --fast -- sh -c 'echo "$0 $* $LATHE_EMULATOR_ARCH $LATHE_EMULATOR"' --a -- 'b  c')" = "--a -- b  c gfx906,gfx906 fast" ] ||
+  fail "emulate passes arguments on"
+"$lathe" emulate -- sh -c 'exit 7'; [ $? = 7 ] || fail "emulate passes the exit status on"
+"$lathe" emulate -- sh -c 'kill -TERM $$'; [ $? = 143 ] || fail "emulate passes signals on"
 
 "$lathe" run add.te --device emulator:gfx942 --random 7 --set n=100 --out C=c.npy || fail "run --out"
 "$lathe" run add.te --device emulator:gfx1100 --in A=c.npy --random 8 --out C=d.npy --check || fail "run --in"
