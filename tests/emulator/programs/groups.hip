@@ -1,6 +1,7 @@
 // Cooperative groups: the block as a group, tiles of it, and ranks within.
-#include <hip/hip_cooperative_groups.h>
 #include <hip/hip_runtime.h>
+// After the header that it needs.
+#include <hip/hip_cooperative_groups.h>
 
 #include "check.h"
 

@@ -10,7 +10,7 @@ __global__ void add_from(int* p, const int* q, int times) {
   p[threadIdx.x] = x;
 }
 
-static void on_host(void* p) { *static_cast<int*>(p) += 1; }
+static void on_host(hipStream_t, hipError_t status, void* p) { *static_cast<int*>(p) += status == hipSuccess; }
 
 int main() {
   hipStream_t one, two;
@@ -37,7 +37,7 @@ int main() {
     HIP(hipEventRecord(ready, two));
     HIP(hipStreamWaitEvent(one, ready, 0));
     add_from<<<1, 64, 0, one>>>(a, b, 1);
-    HIP(hipLaunchHostFunc(one, on_host, &calls));
+    HIP(hipStreamAddCallback(one, on_host, &calls, 0));
     for (int i = 0; i < 64; i++) want[i] += round + i + 3 * want[i];
   }
   HIP(hipMemcpyAsync(pinned, a, 64 * sizeof(int), hipMemcpyDeviceToHost, one));
