@@ -476,6 +476,34 @@ TEST_CASE("strict: matrix operands beyond the registers of the descriptor", "[mf
   }
 }
 
+TEST_CASE("operands that silicon cannot take are refused", "[mfma]") {
+  // LLVM's assembler refuses these too, so they are given as bits: v_mfma_f32_32x32x2f32, opcode 0x44 of VOP3P-MAI.
+  auto raw = [](const std::string& arch, u32 d, u32 c) {
+    Form f = form(shape_of(arch == "gfx942" ? "f32_32x32x2_f32" : "f32_32x32x2f32", "v_mfma_"), arch);
+    const u64 bits = u64(0xd3c40000u | d) | u64(256 + 8) << 32 | u64(256 + 16) << 41 | u64(c) << 50;
+    f.before = "  .long " + std::to_string(u32(bits)) + ", " + std::to_string(u32(bits >> 32)) + "\n";
+    return f;
+  };
+  expect_all("gfx908", {{raw("gfx908", 32, 242), "with a constant for C, which gfx908 reads wrongly"}, {raw("gfx908", 32, 256 + 32), ""}});
+  expect_all("gfx942", {{raw("gfx942", 32, 242), ""}, {raw("gfx942", 32, 256 + 36), "C and D overlap in part"}});
+}
+
+TEST_CASE("a short D may overlap C in part; v_accvgpr_mov", "[mfma]") {
+  for (const std::string arch : {"gfx90a", "gfx942", "gfx950"}) {
+    const Shape s = shape_of(arch == "gfx90a" ? "f32_16x16x4f32" : "f32_16x16x4_f32", "v_mfma_");
+    Form f = form(s, arch);
+    // D goes one register pair beside C, then to where D is stored from.
+    f.before = "  s_nop 7\n  " + s.name + " v[34:37], v8, v16, v[32:35]\n  s_nop 15\n";
+    f.after = "  v_mov_b32 v64, v34\n  v_mov_b32 v65, v35\n  v_mov_b32 v66, v36\n  v_mov_b32 v67, v37\n";
+    Form moved = form(s, arch);
+    moved.a_agpr = true;
+    moved.before = "  v_accvgpr_mov_b32 a20, a8\n  v_accvgpr_write_b32 a8, 0\n  v_accvgpr_mov_b32 a8, a20\n";
+    Module m(arch, assemble(kernels_text(arch, {f, moved}), arch));
+    const Operands o = random_operands(s, arch, 9);
+    for (size_t k = 0; k < 2; k++) compare(s, arch, run(m, k, s, o), elements_of(s, arch, o));
+  }
+}
+
 TEST_CASE("counters know how long a matrix instruction takes", "[mfma][counters]") {
   struct Case { const char *arch, *spec, *mnemonic, *modifiers; int a, b; int cycles; };
   const Case cases[] = {{"gfx908", "f32_32x32x8f16", "v_mfma_", "", 0, 0, 64}, {"gfx90a", "f64_4x4x4f64:4", "v_mfma_", "", 0, 0, 16},

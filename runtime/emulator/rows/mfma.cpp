@@ -51,6 +51,19 @@ IndexField index_field(const MatrixOp& op, const Matrix& m) {
   return {m.cbsz ? 0 : m.abid % sets * bits, bits};
 }
 
+void check_operands(const MatrixOp& op, const Inst& i, u8 cdna) {
+  const Src& c = i.src[2];
+  const u32 count = i.row->operand_dwords[0];
+  if (i.src[0].kind != Kind::vgpr || i.src[1].kind != Kind::vgpr) raise(FaultKind::unsupported, fmt::format("{} with A or B in no VGPR", op.name));
+  if (c.kind != Kind::vgpr && (c.kind != Kind::constant || op.sparse())) raise(FaultKind::unsupported, fmt::format("{} with a third source that it cannot have", op.name));
+  // Silicon reads the constant wrongly (LLVM: FeatureMFMAInlineLiteralBug).
+  if (cdna == 1 && c.kind == Kind::constant) raise(FaultKind::unsupported, fmt::format("{} with a constant for C, which gfx908 reads wrongly", op.name));
+  // Results of a long instruction are written while C is still read (LLVM: SrcC and a D of more than four registers
+  // are the same or apart).
+  const bool overlap = !op.sparse() && c.kind == Kind::vgpr && c.reg != i.dst.reg && c.reg < i.dst.reg + count && i.dst.reg < c.reg + count;
+  if (overlap && count > 4) raise(FaultKind::unsupported, fmt::format("{}: C and D overlap in part", op.name));
+}
+
 // ---- strict mode ---------------------------------------------------------------------------------
 
 // Lanes of which an operand holds an undefined bit; raises if a load is still on its way.
@@ -259,11 +272,10 @@ struct Work {
   Scales scales;
 };
 
-void run_f64(Wave& w, const Inst* i, const MatrixOp& op, u32 c_reg, const u32* c_regs) {
+void run_f64(Wave& w, const Inst* i, const MatrixOp& op, const u32* c_regs) {
   const u32 n = op.n;
   auto pair = [](const u32* regs, u32 element, u32 lane) { return bits_to<f64>(regs[128 * element + lane] | u64(regs[128 * element + 64 + lane]) << 32); };
   const u32 *a = w.vgpr(i->src[0].reg), *b = w.vgpr(i->src[1].reg);
-  (void)c_reg;
   u32* d = w.vgpr(i->dst.reg);
   const u32 neg = i->matrix.blgp;
   auto sign = [&](f64 x, u32 bit) { return neg >> bit & 1 ? -x : x; };
@@ -294,22 +306,22 @@ const Inst* run_mfma(Wave& w, const Inst* i) {
   const Matrix& m = i->matrix;
   const u8 cdna = w.group->isa->cdna;
   if (m.cbsz | m.abid | m.blgp) check_modifiers(op, m, cdna);
-  if (w.lanes != 64 || i->src[0].kind != Kind::vgpr || i->src[1].kind != Kind::vgpr) raise(FaultKind::unsupported, fmt::format("{} with an operand that is no VGPR", op.name));
+  check_operands(op, *i, cdna);
   Undefined undefined;
   if constexpr (Strict) undefined = find_undefined(w, i, op);
 
   const bool formats = op.flags & matrix_formats;
   const bool c_is_register = op.sparse() || i->src[2].kind == Kind::vgpr;
   const u32 c_reg = op.sparse() ? i->dst.reg : i->src[2].reg, d_count = i->row->operand_dwords[0];
-  // D may overlap C only in whole; a shifted overlap still has to read all of C first.
-  alignas(64) u32 copy[32 * 64];
+  // A short D may overlap C in part: all of C is read first.
+  alignas(64) u32 copy[4 * 64];
   const u32* c_regs = c_is_register ? w.vgpr(c_reg) : nullptr;
   if (c_regs && c_reg != i->dst.reg && c_reg < i->dst.reg + d_count && i->dst.reg < c_reg + d_count) {
-    std::memcpy(copy, c_regs, sizeof(u32) * 64 * d_count);
+    std::memcpy(copy, c_regs, sizeof(u32) * 64 * d_count);  // at most four, see check_operands
     c_regs = copy;
   }
   if (op.a == Elem::f64) {
-    run_f64(w, i, op, c_reg, c_regs);
+    run_f64(w, i, op, c_regs);
     if constexpr (Strict) set_shadow(w, i, op, undefined);
     return i + 1;
   }
