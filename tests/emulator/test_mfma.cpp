@@ -488,6 +488,15 @@ TEST_CASE("operands that silicon cannot take are refused", "[mfma]") {
   expect_all("gfx942", {{raw("gfx942", 32, 242), ""}, {raw("gfx942", 32, 256 + 36), "C and D overlap in part"}});
 }
 
+TEST_CASE("scaled products of formats or operands that do not exist are no instruction", "[mfma]") {
+  // LLVM's disassembler dies of these: formats past the last, an SGPR as A, B or C.
+  Form f = form(shape_of("scale_f32_16x16x128_f8f6f4", "v_mfma_"), "gfx950");
+  for (const char* second : {"0xd3ad8f4d, 0x04420d08", "0xd3ad884d, 0xa4420d08", "0xd3ad884d, 0x84420c08", "0xd3ad884d, 0x84400d08", "0xd3ad884d, 0x80b20d08"}) {
+    f.before = std::string("  .long 0xd3ac0000, 0x00020f06, ") + second + "\n";
+    expect_all("gfx950", {{f, "are no instruction of this target"}});
+  }
+}
+
 TEST_CASE("a short D may overlap C in part; v_accvgpr_mov", "[mfma]") {
   for (const std::string arch : {"gfx90a", "gfx942", "gfx950"}) {
     const Shape s = shape_of(arch == "gfx90a" ? "f32_16x16x4f32" : "f32_16x16x4_f32", "v_mfma_");

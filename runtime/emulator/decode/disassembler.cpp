@@ -67,14 +67,25 @@ Machine& machine(const Isa& isa, u32 wave_size) {
 
 // Words that LLVM 22's disassembler or printer dies of, and which are no instructions: a literal where none may
 // stand (gfx9's VOP3, a buffer's SOFFSET, gfx12's s_barrier_*), the select 7 of SDWA, and
-// formats past the last of gfx950's f8f6f4 products.
+// formats past the last of gfx950's f8f6f4 products, or operands that these cannot have.
 bool crashes_llvm(const Isa& isa, const u8* bytes, u64 available) {
   u32 w[2] = {};
   std::memcpy(w, bytes, std::min<u64>(available, 8));
+  // gfx950's scaled products: V_MFMA_LD_SCALE_B32, then the product itself.
+  if (isa.encoding == Encoding::gfx9 && w[0] >> 16 == 0xd3ac && available >= 16 && crashes_llvm(isa, bytes + 8, 8)) return true;
   if (isa.encoding == Encoding::gfx9 && w[0] >> 26 == 0x34)
     for (u32 at : {0, 9, 18})
       if ((w[1] >> at & 0x1ff) == 255) return true;
-  if (isa.encoding == Encoding::gfx9 && (w[0] >> 16 == 0xd3ad || w[0] >> 16 == 0xd3ae) && ((w[0] >> 8 & 7) > 4 || w[1] >> 29 > 4)) return true;
+  if (isa.encoding == Encoding::gfx9 && (w[0] >> 16 == 0xd3ad || w[0] >> 16 == 0xd3ae)) {
+    const u32 formats[] = {w[0] >> 8 & 7, w[1] >> 29};
+    for (u32 k = 0; k < 2; k++) {
+      const u32 code = w[1] >> (9 * k) & 0x1ff, registers = formats[k] <= 1 ? 8 : formats[k] <= 3 ? 6 : 4;
+      if (formats[k] > 4 || code < 256 || code + registers > 512) return true;
+    }
+    const u32 c = w[1] >> 18 & 0x1ff, registers = w[0] >> 16 == 0xd3ad ? 4 : 16;
+    const bool constant = (c >= 128 && c <= 208) || (c >= 240 && c <= 248);
+    if ((c < 256 && !constant) || c + registers > 512 || (w[0] & 0xff) + registers > 256) return true;
+  }
   if (isa.encoding < Encoding::gfx12 && (w[0] >> 26 == 0x38 || w[0] >> 26 == 0x3a) && w[1] >> 24 == 255) return true;
   const u32 sop1 = w[0] >> 8 & 0xff;
   if (isa.encoding == Encoding::gfx12 && w[0] >> 23 == 0x17d && sop1 >= 0x4e && sop1 <= 0x5f && sop1 != 0x53 && (w[0] & 0xff) >= 0xfe) return true;
