@@ -28,8 +28,9 @@ __global__ void all(Totals* t, unsigned* tickets) {
   atomicAnd(&t->ands, ~(1 << (i % 20)));
   atomicOr(&t->ors, 1 << (i % 20));
   atomicXor(&t->xors, i);
-  atomicInc(&t->wrap, 6u);
-  atomicDec(&t->down, 9u);
+  // atomicInc and atomicDec, for which HIP 5.2's headers use an intrinsic that LLVM 22 has no longer.
+  __builtin_amdgcn_atomic_inc32(&t->wrap, 6u, __ATOMIC_RELAXED, "agent");
+  __builtin_amdgcn_atomic_dec32(&t->down, 9u, __ATOMIC_RELAXED, "agent");
   atomicAdd(&t->wide, (unsigned long long)i << 20);
   atomicMax(&t->widest, (unsigned long long)i * i << 16);
   atomicAdd(&t->floats, 0.5f);
