@@ -1,6 +1,6 @@
 // Device math from ROCm's libraries: floats, doubles, halves (as clang's _Float16: HIP 5.2's hip_fp16.h does not compile
-// with clang 22), integers. Divisions, fma and
-// roundings are exact, and the square root of doubles; the rest may be 2 units of the last place off, erff 4.
+// with clang 22), integers. Divisions, fma and roundings are exact, and the square root of doubles; the rest may be 2
+// units of the last place off, erff 4.
 #include <hip/hip_runtime.h>
 
 #include <cmath>
