@@ -71,6 +71,9 @@ std::string kernel_path(const std::string& name) { return std::string(LATHE_TEST
 std::string compile_opencl_text(const std::string& text, const std::string& arch, const std::string& flags) {
   return run_clang(text, ".cl", "-x cl -cl-std=CL2.0 --target=amdgcn-amd-amdhsa -mcpu=" + arch + more_flags() + " -nogpulib -Wno-everything " + flags);
 }
+std::string compile_hip_text(const std::string& text, const std::string& arch, const std::string& flags) {
+  return run_clang(text, ".hip", "-x hip --offload-arch=" + arch + " --offload-device-only --no-gpu-bundle-output -nogpulib -nogpuinc -Wno-everything " + flags);
+}
 std::string compile_opencl(const std::string& file, const std::string& arch, const std::string& flags) {
   const auto text = read_file(kernel_path(file));
   return compile_opencl_text(std::string(text.begin(), text.end()), arch, flags);

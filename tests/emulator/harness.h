@@ -28,6 +28,8 @@ extern const std::vector<std::string> targets;
 // Code objects are kept by the hash of what made them, so a second run compiles nothing.
 std::string compile_opencl(const std::string& file, const std::string& arch, const std::string& flags);
 std::string compile_opencl_text(const std::string& text, const std::string& arch, const std::string& flags);
+// The device side alone, without HIP's headers.
+std::string compile_hip_text(const std::string& text, const std::string& arch, const std::string& flags);
 std::string assembly_of(const std::string& file, const std::string& arch, const std::string& flags);
 std::string assemble(const std::string& text, const std::string& arch);
 std::vector<char> read_file(const std::string& path);

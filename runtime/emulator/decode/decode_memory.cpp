@@ -77,7 +77,8 @@ void Decoder::flat(Inst& i, const Fields& f) {
       segment = f.bits(14, 2);
       saddr = f.bits(48, 7);
       dst = f.bits(56, 8), data = f.bits(40, 8), addr = f.bits(32, 8);
-      if (isa().encoding == Encoding::gfx10) m.offset = segment == 0 ? 0 : i32(f.bits(0, 12) << 20) >> 20;
+      // RDNA2 ISA document, FLAT encoding: 11 bits unsigned for FLAT. (gfx1010, which is no target here, ignored them.)
+      if (isa().encoding == Encoding::gfx10) m.offset = segment == 0 ? i32(f.bits(0, 11)) : i32(f.bits(0, 12) << 20) >> 20;
       else m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;
       if (isa().unified_agprs) acc_bit = f.bits(55, 1);
       if (isa().scratch_sve) sve = f.bits(13, 1), m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;

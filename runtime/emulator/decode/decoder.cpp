@@ -439,6 +439,7 @@ void Decoder::finish_valu(Inst& i, const Fields&) {
     simple &= k < 3;
   }
   simple &= row.sig.dst == Ty::pkf32 || row.sig.dst == Ty::none || row.sig.dst == Ty::b32 || row.sig.dst == Ty::f32;
+  simple &= !(row.flags & RowFlag::scalar_dst);
   i.simple = simple;
   if (simple) i.run = row.simple[program.context.strict];
 }

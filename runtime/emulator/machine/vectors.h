@@ -9,10 +9,15 @@ namespace lathe::emu::LATHE_LEVEL {
 typedef u32 u32x4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef u32 u32x8 __attribute__((vector_size(32), aligned(4), may_alias));
 
+// By memcpy: a template argument loses its type's attributes, and LDS addresses are multiples of 4 at best.
 template <class V>
-static inline V load_vector(const void* p) { return *static_cast<const V*>(p); }
+static inline V load_vector(const void* p) {
+  V x;
+  __builtin_memcpy(&x, p, sizeof x);
+  return x;
+}
 template <class V>
-static inline void store_vector(void* p, V x) { *static_cast<V*>(p) = x; }
+static inline void store_vector(void* p, V x) { __builtin_memcpy(p, &x, sizeof x); }
 
 static inline u32 or_lanes(u32x4 x) { return x[0] | x[1] | x[2] | x[3]; }
 static inline u32 or_lanes(u32x8 x) { return or_lanes(__builtin_shufflevector(x, x, 0, 1, 2, 3) | __builtin_shufflevector(x, x, 4, 5, 6, 7)); }

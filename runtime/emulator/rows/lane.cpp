@@ -124,6 +124,32 @@ const Inst* swap(Wave& w, const Inst* i) {
   return i + 1;
 }
 
+// CDNA4 ISA, V_PERMLANE16_SWAP_B32 and V_PERMLANE32_SWAP_B32: the odd rows of `Row` lanes of the first register trade
+// places with the even rows of the second. A lane whose partner is not in EXEC gets 0 under bound_ctrl, else nothing.
+template <bool Strict, u32 Row>
+const Inst* permlane_swap(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  const u32 a = i->dst.reg, b = i->src[0].reg;
+  // The only source has op_sel[0]; op_sel[1] is in the VOP3 form alone.
+  const bool fetch_inactive = i->src[0].sel, bound_ctrl = i->size == 8 && (*reinterpret_cast<const u32*>(i->pc) >> 12 & 1);
+  if constexpr (Strict) check_arrived(w, a, 1, "swapped"), check_arrived(w, b, 1, "swapped");
+  for (u32 l = 0; l < w.lanes; l++) {
+    if (!(l & Row)) continue;
+    const u32 other = l - Row;  // of the second register
+    const u32 va = w.vgpr(a)[l], vb = w.vgpr(b)[other];
+    u32 ua = 0, ub = 0;
+    if constexpr (Strict) ua = undef_bits(w, a, l), ub = undef_bits(w, b, other);
+    auto give = [&](u32 reg, u32 to, u32 from, u32 value, u32 undefined) {
+      const bool live = fetch_inactive || (exec >> from & 1);
+      if (!(exec >> to & 1) || (!live && !bound_ctrl)) return;
+      w.vgpr(reg)[to] = live ? value : 0;
+      if constexpr (Strict) set_undef_bits(w, reg, to, live ? undefined : 0);
+    };
+    give(a, l, other, vb, ub), give(b, other, l, va, ua);
+  }
+  return i + 1;
+}
+
 // ---- relative register numbers -------------------------------------------------------------------
 
 void move_by(Wave& w, u16& reg, u32 by, u32 dwords_wanted) {
@@ -203,6 +229,8 @@ constexpr Row rows[] = {
   lane_op("V_MOVRELD_B32", movrel<false, false, true, false>, movrel<true, false, true, false>, sig1),
   lane_op("V_MOVRELSD_B32", movrel<false, true, true, false>, movrel<true, true, true, false>, sig1),
   lane_op("V_MOVRELSD_2_B32", movrel<false, true, true, true>, movrel<true, true, true, true>, sig1),
+  lane_op("V_PERMLANE16_SWAP_B32", permlane_swap<false, 16>, permlane_swap<true, 16>, sig1),
+  lane_op("V_PERMLANE32_SWAP_B32", permlane_swap<false, 32>, permlane_swap<true, 32>, sig1),
   lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1),
   valu("V_MBCNT_LO_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? ~0u : (1u << l.value) - 1))) + b; }),
   valu("V_MBCNT_HI_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? (1u << (l.value - 32)) - 1 : 0u))) + b; }),

@@ -16,7 +16,8 @@ constexpr u8 order_lds = 1;
   raise(FaultKind::lds_race, fmt::format("data race in LDS: wave {} {} dword 0x{:x} that wave {} {} with no barrier in between", w.id, what, at * 4, other_wave, other), int(lane));
 }
 
-// Between two barriers a byte may be written by one wave alone, and then only read by that wave.
+// Between two barriers a byte may be written by one wave alone, and then only read by that wave. A read of what
+// another wave's atomic wrote passes: an atomic load is the same ds_read as any other.
 // Called per dword; the common cases (untouched in this epoch, or by this wave) fall through.
 [[gnu::noinline]] void touch_slow(Wave& w, u32 at, u32 mask, u32 lane, bool write, bool atomic) {
   Group& g = *w.group;
@@ -24,7 +25,7 @@ constexpr u8 order_lds = 1;
   const u32 epoch = g.epoch, mine = epoch << 14 | w.id << 8;
   const auto epoch_of = [](u32 t) { return t >> 14; };
   const auto wave_of = [](u32 t) { return t >> 8 & 63; };
-  if (epoch_of(wt) == epoch && (wt & mask) && wave_of(wt) != w.id && !(atomic && (wt & 16)))
+  if (epoch_of(wt) == epoch && (wt & mask) && wave_of(wt) != w.id && !((atomic || !write) && (wt & 16)))
     race(w, at, lane, write ? "writes" : "reads", wave_of(wt), "wrote");
   if (write) {
     if (epoch_of(rt) == epoch && (rt & mask) && (wave_of(rt) != w.id || (rt & 16)) && !atomic) race(w, at, lane, "writes", wave_of(rt), "read");

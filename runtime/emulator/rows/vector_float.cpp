@@ -54,6 +54,9 @@ f32 fract(f32 x) {
 }
 
 // clang-format off
+// gfx12 has these for scalar registers too, still run by the vector ALU (RDNA4 ISA, V_S_*): any lane does, EXEC or not.
+#define TRANS(NAME, EXPR) \
+  arith("V_" NAME, [](f32 a) -> f32 { return EXPR; }), arith("V_S_" NAME, [](f32 a) -> f32 { return EXPR; }).with(RowFlag::scalar_dst)
 constexpr Row rows[] = {
   hot_arith("V_ADD_F32", [](f32 a, f32 b) -> f32 { return a + b; }),
   hot_arith("V_SUB_F32", [](f32 a, f32 b) -> f32 { return a - b; }),
@@ -97,12 +100,12 @@ constexpr Row rows[] = {
   arith("V_LDEXP_F32", [](f32 a, i32 b) -> f32 { return std::ldexp(a, b); }),
   valu("V_FREXP_EXP_I32_F32", [](f32 a) -> i32 { return frexp_exp(a); }),
   valu("V_FREXP_MANT_F32",    [](f32 a) -> f32 { return frexp_mant(a); }),
-  arith("V_RCP_F32",  [](f32 a) -> f32 { return flushed(f32(1.0 / f64(flushed(a)))); }),
+  TRANS("RCP_F32", flushed(f32(1.0 / f64(flushed(a))))),
   arith("V_RCP_IFLAG_F32", [](f32 a) -> f32 { return flushed(f32(1.0 / f64(flushed(a)))); }),
-  arith("V_RSQ_F32",  [](f32 a) -> f32 { return f32(1.0 / __builtin_sqrt(f64(flushed(a)))); }),
-  arith("V_SQRT_F32", [](f32 a) -> f32 { return __builtin_sqrtf(flushed(a)); }),
-  arith("V_EXP_F32",  [](f32 a) -> f32 { return flushed(f32(std::exp2(f64(flushed(a))))); }),
-  arith("V_LOG_F32",  [](f32 a) -> f32 { return f32(std::log2(f64(flushed(a)))); }),
+  TRANS("RSQ_F32", f32(1.0 / __builtin_sqrt(f64(flushed(a))))),
+  TRANS("SQRT_F32", __builtin_sqrtf(flushed(a))),
+  TRANS("EXP_F32", flushed(f32(std::exp2(f64(flushed(a)))))),
+  TRANS("LOG_F32", f32(std::log2(f64(flushed(a))))),
   arith("V_SIN_F32",  [](f32 a) -> f32 { return flushed(f32(sin_rev(flushed(a)))); }),
   arith("V_COS_F32",  [](f32 a) -> f32 { return flushed(f32(cos_rev(flushed(a)))); }),
   valu("V_DIV_SCALE_F32", [](f32 a, f32 b, f32 c) -> Out2<f32> { return div_scale(a, b, c); }),

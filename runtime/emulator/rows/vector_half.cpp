@@ -55,6 +55,7 @@ i16 sat_i(i32 x) { return i16(x < -0x8000 ? -0x8000 : x > 0x7fff ? 0x7fff : x); 
 // clang-format off
 #define H2(NAME, EXPR) arith(NAME, [](f16 a, f16 b) -> f16 { const f32 x = to_f32(a), y = to_f32(b); return to_f16(EXPR); })
 #define H1(NAME, EXPR) arith(NAME, [](f16 a) -> f16 { const f32 x = to_f32(a); return to_f16(EXPR); })
+#define TRANS(NAME, EXPR) H1("V_" NAME, EXPR), H1("V_S_" NAME, EXPR).with(RowFlag::scalar_dst)  // as in vector_float.cpp
 #define S16(NAME, T, EXPR) valu(NAME, [](T a, T b) -> T { return T(EXPR); })
 constexpr Row rows[] = {
   H2("V_ADD_F16", x + y), H2("V_SUB_F16", x - y), H2("V_SUBREV_F16", y - x), H2("V_MUL_F16", x * y),
@@ -86,8 +87,8 @@ constexpr Row rows[] = {
   arith("V_LDEXP_F16", [](f16 a, i16 b) -> f16 { return to_f16(std::ldexp(f64(to_f32(a)), b)); }),
   valu("V_FREXP_EXP_I16_F16", [](f16 a) -> i16 { return i16(frexp_exp(to_f32(a))); }),
   valu("V_FREXP_MANT_F16",    [](f16 a) -> f16 { return to_f16(frexp_mant(to_f32(a))); }),
-  H1("V_RCP_F16", f32(1.0 / f64(x))), H1("V_SQRT_F16", __builtin_sqrtf(x)), H1("V_RSQ_F16", f32(1.0 / __builtin_sqrt(f64(x)))),
-  H1("V_EXP_F16", f32(std::exp2(f64(x)))), H1("V_LOG_F16", f32(std::log2(f64(x)))),
+  TRANS("RCP_F16", f32(1.0 / f64(x))), TRANS("SQRT_F16", __builtin_sqrtf(x)), TRANS("RSQ_F16", f32(1.0 / __builtin_sqrt(f64(x)))),
+  TRANS("EXP_F16", f32(std::exp2(f64(x)))), TRANS("LOG_F16", f32(std::log2(f64(x)))),
   H1("V_SIN_F16", f32(sin_rev(x))), H1("V_COS_F16", f32(cos_rev(x))),
   valu("V_DIV_FIXUP_F16", [](f16 a, f16 b, f16 c) -> f16 { return div_fixup(a, b, c); }).with(keep_high),
   valu("V_DIV_FIXUP_LEGACY_F16", [](f16 a, f16 b, f16 c) -> f16 { return div_fixup(a, b, c); }),

@@ -43,6 +43,11 @@ u32 sad_u8(u32 a, u32 b, u32 c) {
   for (int k = 0; k < 32; k += 8) { const i32 d = i32(a >> k & 255) - i32(b >> k & 255); c += u32(d < 0 ? -d : d); }
   return c;
 }
+// Bytes whose reference, the second operand, is zero do not count.
+u32 msad_u8(u32 a, u32 b, u32 c) {
+  for (int k = 0; k < 32; k += 8) { const i32 d = i32(a >> k & 255) - i32(b >> k & 255); if (b >> k & 255) c += u32(d < 0 ? -d : d); }
+  return c;
+}
 i32 dot4_i(u32 a, u32 b, i32 c) { for (int k = 0; k < 32; k += 8) c = i32(u32(c) + u32(i32(i8(a >> k)) * i32(i8(b >> k)))); return c; }
 u32 dot4_u(u32 a, u32 b, u32 c) { for (int k = 0; k < 32; k += 8) c += (a >> k & 255) * (b >> k & 255); return c; }
 u32 sat_add(u32 a, u32 b) { const u32 r = a + b; return r < a ? ~0u : r; }
@@ -139,6 +144,7 @@ constexpr Row rows[] = {
   valu("V_ALIGNBIT_B32",  [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (c & 31)); }).undefined(same, 3),
   valu("V_ALIGNBYTE_B32", [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (8 * (c & 3))); }).undefined(same, 3),
   valu("V_PERM_B32", [](u32 a, u32 b, u32 c) -> u32 { return perm(a, b, c); }).undefined(same, 3),
+  valu("V_BITOP3_B16", [](u16 a, u16 b, u16 c, u32 t) -> u16 { return u16(bitop3(a, b, c, t)); }).with(truth_table).undefined(bit_xor),
   valu("V_BITOP3_B32", [](u32 a, u32 b, u32 c, u32 t) -> u32 { return bitop3(a, b, c, t); }).with(truth_table).undefined(bit_xor),
   // VOPD3's half of a v_bitop3 whose third source is 0
   valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).undefined(bit_xor),
@@ -166,6 +172,7 @@ constexpr Row rows[] = {
   valu("V_MAXMIN_I32", [](i32 a, i32 b, i32 c) -> i32 { return min2(max2(a, b), c); }), valu("V_MINMAX_I32", [](i32 a, i32 b, i32 c) -> i32 { return max2(min2(a, b), c); }),
   valu("V_MAXMIN_U32", [](u32 a, u32 b, u32 c) -> u32 { return min2(max2(a, b), c); }), valu("V_MINMAX_U32", [](u32 a, u32 b, u32 c) -> u32 { return max2(min2(a, b), c); }),
   valu("V_SAD_U8", [](u32 a, u32 b, u32 c) -> u32 { return sad_u8(a, b, c); }),
+  valu("V_MSAD_U8", [](u32 a, u32 b, u32 c) -> u32 { return msad_u8(a, b, c); }),
   valu("V_SAD_U32", [](u32 a, u32 b, u32 c) -> u32 { return (a > b ? a - b : b - a) + c; }),
   valu("V_SAD_U16", [](u32 a, u32 b, u32 c) -> u32 { const i32 l = i32(a & 0xffff) - i32(b & 0xffff), h = i32(a >> 16) - i32(b >> 16); return c + u32(l < 0 ? -l : l) + u32(h < 0 ? -h : h); }),
   valu("V_SAD_HI_U8", [](u32 a, u32 b, u32 c) -> u32 { return (sad_u8(a, b, 0) << 16) + c; }),

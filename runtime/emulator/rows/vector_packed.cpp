@@ -52,8 +52,9 @@ constexpr Row rows[] = {
   PKA3("V_PK_FMAC_F16", f16, fma16(a, b, c)).with(acc),
 
   arith("V_FMA_MIX_F32", [](mix a, mix b, mix c) -> f32 { return __builtin_fmaf(a.value, b.value, c.value); }),
-  arith("V_FMA_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(fma_odd(a.value, b.value, c.value)); }).with(keep_high),
-  arith("V_FMA_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(fma_odd(a.value, b.value, c.value)); }).with(keep_high | d_hi),
+  // Rounded to f32 first, then converted (RDNA3 ISA, V_FMA_MIXLO_F16).
+  arith("V_FMA_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(__builtin_fmaf(a.value, b.value, c.value)); }).with(keep_high),
+  arith("V_FMA_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(__builtin_fmaf(a.value, b.value, c.value)); }).with(keep_high | d_hi),
   arith("V_MAD_MIX_F32", [](mix a, mix b, mix c) -> f32 { return a.value * b.value + c.value; }),
   arith("V_MAD_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high),
   arith("V_MAD_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high | d_hi),
