@@ -82,6 +82,7 @@ void run_theme(const char* file, const char* flags, const std::vector<KernelTest
     }
   }
   std::printf("%-16s %3zu kernels on %2zu targets and levels: %4d runs, %d failed\n", file, kernels.size(), all.size(), runs, failed);
+  std::fflush(stdout);
 }
 
 }  // namespace emu_suite
