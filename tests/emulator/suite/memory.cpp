@@ -63,15 +63,15 @@ void large_frame(Gpu& g) {
   expect(out.get(), want);
 }
 void scratch_bytes(Gpu& g) {
-  const auto x = ints<u8>(150, 3);
+  const auto x = ints<u8>(100, 3);
   int i = 0;
   rows<u32, 1>(g, [&](u32* o, u8) {
     std::vector<u8> b;
-    for (int k = 0; k < 67; k++) b.push_back(x[size_t(i + k) % 150]);
+    for (int k = 0; k < 40; k++) b.push_back(x[size_t(i + k) % 100]);
     std::sort(b.begin(), b.end());
     u64 sum = 0;
-    for (int k = 0; k < 53; k++) {
-      const size_t at = size_t(k * 5 + i) % 53;
+    for (int k = 0; k < 26; k++) {
+      const size_t at = size_t(k * 5 + i) % 26;
       auto read = [&](size_t from, size_t bytes) {
         u64 r = 0;
         for (size_t j = 0; j < bytes; j++) r |= u64(b[at + from + j]) << (8 * j);

@@ -49,18 +49,18 @@ KERNEL large_frame(u32* out, int n) {
 KERNEL scratch_bytes(u32* out, const u8* x, int n) {
   int i = index();
   if (i >= n) return;
-  u8 b[67];
-  for (int k = 0; k < 67; k++) b[k] = x[(i + k) % n];
+  u8 b[40];
+  for (int k = 0; k < 40; k++) b[k] = x[(i + k) % n];
   // Insertion sort, then reads of every width at every alignment.
-  for (int k = 1; k < 67; k++)
+  for (int k = 1; k < 40; k++)
     for (int j = k; j > 0 && b[j - 1] > b[j]; j--) {
       u8 t = b[j];
       b[j] = b[j - 1], b[j - 1] = t;
     }
   struct __attribute__((packed)) any { u16 h; u32 w; u64 d; };
   u64 sum = 0;
-  for (int k = 0; k < 53; k++) {
-    const any* a = (const any*)(b + (k * 5 + i) % 53);
+  for (int k = 0; k < 26; k++) {
+    const any* a = (const any*)(b + (k * 5 + i) % 26);
     sum = sum * 3 + a->h + a->w + a->d;
   }
   out[i] = (u32)(sum ^ sum >> 32);
