@@ -73,12 +73,12 @@ void halves(Gpu& g) {
   std::vector<long double> want;
   for (size_t k = 0; k < n; k++) {
     const long double v = f32(x[k]), q = f32(p[k]);
-    for (const long double r : {sinl(v), cosl(v), expl(v), logl(q), tanhl(v), exp2l(v)}) want.push_back(r);
+    for (const long double r : {expl(v), logl(q), tanhl(v), exp2l(v), log2l(q), 1 / sqrtl(q)}) want.push_back(r);
   }
   int count = n;
   Buffer<f16> out(want.size());
   g.run({blocks(n)}, {64}, out, Buffer<f16>(x), Buffer<f16>(p), count);
-  compare(out.get(), want, {2, 2, 2, 2, 2, 2});
+  compare(out.get(), want, {2, 2, 2, 2, 2, 1});
 }
 
 }  // namespace
