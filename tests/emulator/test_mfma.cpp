@@ -238,6 +238,22 @@ TEST_CASE("CDNA2 flushes f16 and bf16 denormals, the others keep them", "[mfma]"
   }
 }
 
+TEST_CASE("CDNA3 rounds a C that is far below the products down, not to nearest", "[mfma]") {
+  for (const std::string arch : {"gfx942", "gfx950"}) {
+    const Shape s = shape_of("f32_16x16x16_bf16", "v_mfma_");
+    Module m(arch, assemble(kernels_text(arch, {form(s, arch)}), arch));
+    Operands o = random_operands(s, arch, 1);
+    // One product, 2^45 * 2^45, and C beyond any f32 that is scaled to it.
+    std::fill(o.a.begin(), o.a.end(), 0u), std::fill(o.b.begin(), o.b.end(), 0x56005600u);
+    for (int row = 0; row < 16; row++) set_code(o.a, s.a_dwords(), s.a, 0, row, 0x5600);
+    for (const auto& [c, want] : {std::pair{0x8d800000u, 0x6c7fffffu}, {0x0d800000u, 0x6c800000u}, {0x80000001u, 0x6c7fffffu}, {0u, 0x6c800000u}}) {
+      INFO(arch << " " << bits_text(c));
+      std::fill(o.c.begin(), o.c.end(), c);
+      REQUIRE(run(m, 0, s, o) == std::vector<u32>(o.c.size(), want));
+    }
+  }
+}
+
 TEST_CASE("f32 matrix instructions honour MODE's denormal bits", "[mfma]") {
   for (const auto& arch : cdna) {
     const bool old = arch == "gfx908" || arch == "gfx90a";
