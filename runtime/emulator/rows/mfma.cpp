@@ -243,7 +243,7 @@ void sum_strip(const Plan& plan, Terms& t, bool sparse, TakeRow take_row, const 
 
 // Scales of the blocks of 32 values in k: lane = row + rows * block (CDNA4 ISA, "Block scaling").
 struct Scales {
-  alignas(64) i16 exponent[2][64] = {};
+  alignas(64) i16 exponent[2][64];
   bool nan = false;
 };
 void load_scales(Wave& w, const Matrix& m, Scales& s) {
