@@ -149,6 +149,9 @@ constexpr Row rows[] = {
   // VOPD3's half of a v_bitop3 whose third source is 0
   valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).undefined(bit_xor),
   // gfx12's and gfx1250's own names
+  // gfx1250: no carry out.
+  valu("V_MAD_NC_U64_U32", [](u32 a, u32 b, u64 c) -> u64 { return u64(a) * b + c; }).undefined(carry),
+  valu("V_MAD_NC_I64_I32", [](i32 a, i32 b, u64 c) -> u64 { return u64(i64(a) * b) + c; }).undefined(carry),
   valu("V_MAD_CO_U64_U32", [](u32 a, u32 b, u64 c) -> Out2<u64> { const u64 p = u64(a) * b, r = p + c; return {r, r < p}; }).undefined(carry),
   valu("V_MAD_CO_I64_I32", [](i32 a, i32 b, u64 c) -> Out2<u64> { const i64 p = i64(a) * b; const u64 r = u64(p) + c; return {r, (__int128(p) + i64(c)) != i64(r)}; }).undefined(carry),
   valu("V_MAD_U32", [](u32 a, u32 b, u32 c) -> u32 { return a * b + c; }).undefined(carry),
