@@ -67,13 +67,7 @@ const Axis& Tensor::axis(int i) const {
 }
 
 const Axis& Tensor::reduce_axis(int i) const {
-  const ReduceNode* found = nullptr;
-  if (!is_placeholder())
-    for (const Expr& e : get()->definition->body)
-      walk(e, [&](const Expr& x) {
-        if (!found) found = as<ReduceNode>(x);
-        return !found;
-      });
+  const ReduceNode* found = is_placeholder() ? nullptr : find_reduce(get()->definition->body);
   const int count = found ? static_cast<int>(found->axes.size()) : 0;
   if (i < 0 || i >= count)
     throw Error(fmt::format("{}.reduce_axis({})", name(), i), fmt::format("{} has {} reduction axes", name(), count),
@@ -191,13 +185,7 @@ std::vector<Tensor> compute_tuple(std::vector<Expr> shape,
   for (const Axis& a : definition->axes)
     if (!axis_seen.insert(a.var.name()).second)
       throw Error("compute " + names[0], fmt::format("two axes are called {}", a.var.name()), "name each axis differently");
-  const ReduceNode* reduction = nullptr;
-  for (const Expr& e : definition->body)
-    walk(e, [&](const Expr& x) {
-      if (!reduction) reduction = as<ReduceNode>(x);
-      return !reduction;
-    });
-  if (reduction)
+  if (const ReduceNode* reduction = find_reduce(definition->body))
     for (const Axis& a : reduction->axes) {
       check_name("compute " + names[0], a.var.name(), "an axis");
       if (!axis_seen.insert(a.var.name()).second)

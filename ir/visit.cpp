@@ -202,4 +202,14 @@ static bool has_kind(const Expr& e, ExprKind kind) {
 bool has_load(const Expr& e) { return has_kind(e, ExprKind::load); }
 bool has_reduce(const Expr& e) { return has_kind(e, ExprKind::reduce); }
 
+const ReduceNode* find_reduce(const std::vector<Expr>& body) {
+  const ReduceNode* found = nullptr;
+  for (const Expr& e : body)
+    walk(e, [&](const Expr& x) {
+      if (!found) found = as<ReduceNode>(x);
+      return !found;
+    });
+  return found;
+}
+
 }  // namespace lathe

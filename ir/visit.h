@@ -35,5 +35,7 @@ bool uses_any(const Expr& e, const std::function<bool(const VarNode*)>& is_one);
 // Is there a tensor read in `e`? A reduction?
 bool has_load(const Expr& e);
 bool has_reduce(const Expr& e);
+// The first reduction in a body, in pre-order: a body has one, however often it names it. nullptr: none.
+const ReduceNode* find_reduce(const std::vector<Expr>& body);
 
 }  // namespace lathe

@@ -267,19 +267,9 @@ class Builder {
   }
 
   // ---- reductions: start values, updates, and what is done with the result
-  const ReduceNode* reduce_of(const Stage& s) const {
-    const ReduceNode* found = nullptr;
-    for (const Expr& e : s.body)
-      walk(e, [&](const Expr& x) {
-        if (!found) found = as<ReduceNode>(x);
-        return !found;
-      });
-    return found;
-  }
-
   Stmt reduction(const Stage& s, size_t depth, const std::vector<Expr>& guards) {
     const StageBounds& b = l_.bounds.at(s.name);
-    const ReduceNode& r = *reduce_of(s);
+    const ReduceNode& r = *find_reduce(s.body);
     const size_t components = r.sources.size();
     bool data_inside = false;
     for (size_t i = depth; i < s.leaves.size(); ++i) data_inside |= !is_reduction_leaf(s, i);

@@ -11,7 +11,7 @@
 // stay legal in both. Vectors have two versions as well, by whether all lanes are inside; a vector loop holds no barrier,
 // so work-items may differ. Serial loops are cut where a guard first fails. Loops over work-items are left alone: cutting
 // them would diverge. It stands after guard_tails, and before split_kernels takes the bound loops away.
-#include <map>
+#include <functional>
 #include <set>
 
 #include "compiler/passes/passes.h"
@@ -63,7 +63,7 @@ bool contains_block_loop(const Stmt& s) {
 class Partition {
  public:
   explicit Partition(const LoweredFunction& f) {
-    for (const Var& symbol : f.symbols) outer_.insert({symbol.node(), Expr(symbol)});
+    for (const Var& symbol : f.symbols) outer_.insert(symbol.node());
   }
 
   Stmt run(const Stmt& s, const Facts& facts) {
@@ -95,7 +95,7 @@ class Partition {
   Stmt through(const LoopNode& l, const Facts& facts) {
     Facts inside = facts;
     inside.add_range(l.var, l.begin, l.end);
-    if (!is_thread(l.loop)) outer_.insert({l.var.node(), Expr(l.var)});
+    if (!is_thread(l.loop)) outer_.insert(l.var.node());
     Stmt body = run(l.body, inside);
     outer_.erase(l.var.node());
     return make_loop(l.loop, l.var, l.begin, l.end, body);
@@ -106,22 +106,12 @@ class Partition {
   Stmt versions(const LoopNode& l, const Facts& facts) {
     Facts inside = facts;
     inside.add_range(l.var, l.begin, l.end);
-    outer_.insert({l.var.node(), Expr(l.var)});
+    outer_.insert(l.var.node());
     Facts all = inside;
     add_inner_ranges(l.body, all);
     Facts bulk = inside;
-    std::vector<Expr> conditions;
-    for (const Expr& guard : guards_in(l.body)) {
-      if (bulk.prove(guard)) continue;
-      // Guards that some iteration of a serial loop always fails are left to cut().
-      const auto holds = all.always(guard, [&](const VarNode* v) { return is_outer(v); });
-      if (!holds || as_constant(*holds)) continue;
-      bool known = false;
-      for (const Expr& c : conditions) known |= c.same_as(*holds);
-      if (known || bulk.prove(*holds)) continue;
-      bulk.assume(*holds);
-      conditions.push_back(*holds);
-    }
+    // Guards that some iteration of a serial loop always fails are left to cut().
+    const std::vector<Expr> conditions = make_true(guards_in(l.body), all, bulk, [&](const VarNode* v) { return is_outer(v); });
     Stmt body;
     if (conditions.empty() || bulk.impossible()) {
       body = run(l.body, inside);
@@ -131,6 +121,19 @@ class Partition {
     }
     outer_.erase(l.var.node());
     return make_loop(l.loop, l.var, l.begin, l.end, body);
+  }
+
+  // The conditions on variables that are `known` under which the guards hold throughout `all`; `bulk` then assumes them.
+  static std::vector<Expr> make_true(const std::vector<Expr>& guards, const Facts& all, Facts& bulk, const std::function<bool(const VarNode*)>& known) {
+    std::vector<Expr> conditions;
+    for (const Expr& guard : guards) {
+      if (bulk.prove(guard)) continue;
+      const auto holds = all.always(guard, known);
+      if (!holds || as_constant(*holds) || bulk.prove(*holds)) continue;
+      bulk.assume(*holds);
+      conditions.push_back(*holds);
+    }
+    return conditions;
   }
 
   // Two versions of a vectorized loop: all lanes, or lane by lane. Null when no guard tells lanes apart.
@@ -146,15 +149,10 @@ class Partition {
     Facts all = facts;
     all.add_range(l.var, l.begin, l.end);
     add_inner_ranges(l.body, all);
-    std::vector<Expr> conditions;
     Facts bulk = facts;
-    for (const Expr& guard : guards_in(l.body)) {
-      if (!uses(guard, l.var)) continue;
-      const auto holds = all.always(guard, [&](const VarNode* v) { return inner.count(v) == 0; });
-      if (!holds || as_constant(*holds) || bulk.prove(*holds)) continue;
-      bulk.assume(*holds);
-      conditions.push_back(*holds);
-    }
+    std::vector<Expr> guards = guards_in(l.body);
+    std::erase_if(guards, [&](const Expr& guard) { return !uses(guard, l.var); });
+    const std::vector<Expr> conditions = make_true(guards, all, bulk, [&](const VarNode* v) { return inner.count(v) == 0; });
     if (conditions.empty() || bulk.impossible()) return {};
     const Stmt loop = make_loop(l.loop, l.var, l.begin, l.end, l.body);
     return make_branch(conjunction(conditions), refine(loop, bulk), loop);
@@ -164,9 +162,8 @@ class Partition {
   Stmt cut(const LoopNode& l, const Facts& facts) {
     if (l.loop == LoopKind::vectorized)
       if (Stmt versions = lane_versions(l, facts)) return versions;
-    Facts inside = facts;
-    inside.add_range(l.var, l.begin, l.end);
-    Facts all = inside;
+    Facts all = facts;
+    all.add_range(l.var, l.begin, l.end);
     add_inner_ranges(l.body, all);
     const bool must_be_constant = l.loop != LoopKind::serial;
     for (const Expr& guard : guards_in(l.body)) {
@@ -206,7 +203,7 @@ class Partition {
         s, [](const Expr& e) { return e; }, [](const Stmt& child) { return fresh(child); });
   }
 
-  std::map<const VarNode*, Expr> outer_;
+  std::set<const VarNode*> outer_;  // symbols, and loops that do not differ within a group
 };
 
 }  // namespace

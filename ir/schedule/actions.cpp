@@ -13,16 +13,6 @@
 namespace lathe {
 namespace {
 
-const ReduceNode* find_reduce(const std::vector<Expr>& body) {
-  const ReduceNode* found = nullptr;
-  for (const Expr& e : body)
-    walk(e, [&](const Expr& x) {
-      if (!found) found = as<ReduceNode>(x);
-      return !found;
-    });
-  return found;
-}
-
 // The constant extent of a loop where the steps alone say it (an axis of constant extent and what splits and fuses
 // make of it); nullopt when it depends on a shape symbol or on where the stage is computed.
 std::optional<int64_t> constant_extent(const Stage& stage, int loop) {
