@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "compiler/codegen/codegen.h"
 #include "ir/print.h"
 #include "runtime/base/error.h"
@@ -13,6 +15,7 @@ struct Module::State {
   Target target;
   BuildOptions options;
   LoweredFunction function;
+  Certificate certificate;
   std::vector<uint8_t> code_object, package;
   std::vector<PassTime> times;
 };
@@ -39,6 +42,14 @@ Module build(const Program& program, std::string_view target_id, const BuildOpti
                 state->target.gfx->generic.empty() ? "`lathe targets` lists all" : fmt::format("build for {}", state->target.gfx->generic));
   Lowering lowered = lower(program, state->target, {}, &state->times);
   state->function = std::move(lowered.function);
+  if (options.certify) {
+    const auto start = std::chrono::steady_clock::now();
+    state->certificate = certify(lowered.nested, state->function, state->target);
+    state->times.push_back({"certificate", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
+    if (state->certificate.verdict() == Verdict::disproved)
+      throw Error(fmt::format("certificate of {}", program.name), "the lowered program is wrong:\n" + state->certificate.text(),
+                  "this is a fault of Lathe: report it with the program; another schedule may go round it");
+  }
   CompiledModule compiled = compile_kernels(state->function.kernels, state->target, program.name, codegen_options(options));
   for (const StageTime& t : compiled.times) state->times.push_back({t.name, t.milliseconds});
   state->code_object = std::move(compiled.code_object);
@@ -89,6 +100,7 @@ std::string Module::source(std::string_view what) const {
   throw Error("Module::source", fmt::format("there is no source \"{}\"", what), "use te, ir, llvm or asm");
 }
 
+const Certificate& Module::certificate() const { return state_->certificate; }
 const std::vector<uint8_t>& Module::code_object() const { return state_->code_object; }
 CodeObjectInfo Module::info() const { return read_code_object(state_->code_object, state_->program.name); }
 const std::vector<uint8_t>& Module::package() const { return state_->package; }

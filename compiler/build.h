@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/certificate/certificate.h"
 #include "compiler/pipeline.h"
 #include "ir/schedule/schedule.h"
 #include "runtime/base/code_object.h"
@@ -21,6 +22,7 @@ struct BuildOptions {
   bool fast_math = false;       // let LLVM contract and reassociate floats; off by the numerics contract
   int code_object_version = 0;  // 4, 5 or 6; 0: the target's default
   int wave_size = 0;            // 32 or 64; 0: the target's default
+  bool certify = false;         // prove the lowered program right, and refuse what is disproved; takes time
 };
 
 // What a build gives. Cheap to copy; all copies share one result.
@@ -30,6 +32,7 @@ class Module {
   // "asm". Throws Error on any other word.
   std::string source(std::string_view what) const;
   const std::vector<uint8_t>& code_object() const;   // an ELF file
+  const Certificate& certificate() const;            // what is proved of the final statement
   CodeObjectInfo info() const;                       // registers, LDS, spills, kernarg layout per kernel
   const std::vector<uint8_t>& package() const;       // what the runtime loads
   const std::vector<PassTime>& times() const;        // of passes and of code generation, in order

@@ -31,6 +31,7 @@ struct Lowering {
   std::vector<Stage> stages;                  // producers before consumers, no inlined ones
   std::map<std::string, StageBounds> bounds;  // by Stage::name
   LoweredFunction function;
+  LoweredFunction nested;                     // as it was before flatten_storage: what the certificate reads beside it
 
   const Stage& stage(std::string_view name) const;
   // The stages computed inside loop `loop` of `stage`, producers first.

@@ -42,7 +42,7 @@ Lowering lower(const Program& program, const Target& target, const PipelineOptio
   }
   if (!known) throw Error("--stop-after", fmt::format("there is no pass {}", options.stop_after), "the passes are " + names);
 
-  Lowering l{target, program, {}, {}, {}};
+  Lowering l{target, program, {}, {}, {}, {}};
   for (const Pass& pass : passes) {
     const auto start = std::chrono::steady_clock::now();
     pass.run(l);

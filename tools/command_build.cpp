@@ -14,7 +14,7 @@ namespace {
 struct BuildCommand {
   std::string file, target = "gfx942", output, stop_after;
   std::vector<std::string> emit;
-  bool print = false, time = false, fast_math = false;
+  bool print = false, time = false, fast_math = false, certificate = false;
   int code_object_version = 0, wave_size = 0;
 
   void run() const {
@@ -26,6 +26,7 @@ struct BuildCommand {
     options.fast_math = fast_math;
     options.code_object_version = code_object_version;
     options.wave_size = wave_size;
+    options.certify = certificate;
     const Module module = build(program, target, options);
     const std::string stem = output.empty() ? program.name : output;
     for (const std::string& what : emit.empty() ? std::vector<std::string>{"package"} : emit) {
@@ -41,6 +42,7 @@ struct BuildCommand {
           save(fmt::format("{}.{}", stem, what == "asm" ? "s" : what == "llvm" ? "ll" : what), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
       }
     }
+    if (certificate) fmt::print("{}", module.certificate().text());
     if (time) print_times(module.times());
   }
 
@@ -87,6 +89,7 @@ void add_build_command(CLI::App& app) {
   sub->add_option("-o,--output", command->output, "File name without its ending (default: the function's name)");
   sub->add_option("--stop-after", command->stop_after, "Stop after that pass and show what it made");
   sub->add_flag("--print", command->print, "Show the program after each pass");
+  sub->add_flag("--certificate", command->certificate, "Prove the lowered program right, show what is proved, and refuse what is disproved");
   sub->add_flag("--time", command->time, "Show milliseconds per pass on standard error");
   sub->add_flag("--fast-math", command->fast_math, "Let LLVM contract and reassociate floats");
   sub->add_option("--code-object-version", command->code_object_version, "4, 5 or 6")->check(CLI::IsMember({4, 5, 6}));

@@ -73,6 +73,7 @@ class Flattener {
 }  // namespace
 
 void flatten_storage(Lowering& l) {
+  l.nested = l.function;
   for (Kernel& k : l.function.kernels) {
     Flattener f;
     k.body = f.run(k.body);
