@@ -27,6 +27,8 @@ const std::vector<Room> rooms = {
     {"schedules", {"ir", "runtime/base"}},
     {"tools", {"runtime", "ir", "compiler", "schedules"}},
     {"examples", {"runtime", "ir", "compiler", "schedules"}},
+    // The operand check reads LLVM's tables to make encodings of every opcode.
+    {"tests/emulator", {"runtime", "hip", "catch2", "llvm"}},
     {"tests", {"runtime", "ir", "compiler", "schedules", "tools", "hip", "catch2"}},
 };
 
