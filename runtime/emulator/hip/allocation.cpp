@@ -103,10 +103,7 @@ LATHE_HIP hipError_t hipHostRegister(void* p, size_t size, unsigned flags) {
   if (!p || !size || (flags & ~known) || size > ~u64(p)) return done(hipErrorInvalidValue);
   if (devices().empty()) return done(hipErrorNoDevice);
   // Every page must be there: kernels will use them without asking.
-  for (u64 at = u64(p); at < u64(p) + size; at = (at / 4096 + 1) * 4096) {
-    u8 byte;
-    if (!read_client(&byte, reinterpret_cast<void*>(at), 1)) return refuse(hipErrorInvalidValue, fmt::format("hipHostRegister of {} bytes at 0x{:x}: nothing is mapped at 0x{:x}", size, u64(p), at));
-  }
+  if (const u64 there = readable_client(p, size); there < size) return refuse(hipErrorInvalidValue, fmt::format("hipHostRegister of {} bytes at 0x{:x}: nothing is mapped at 0x{:x}", size, u64(p), u64(p) + there));
   Allocation* a = memory().adopt(u64(p), size, Of::registered, "hipHostRegister", current_device());
   if (!a) return refuse(hipErrorHostMemoryAlreadyRegistered, fmt::format("hipHostRegister of {} bytes at 0x{:x}: {}", size, u64(p), memory().describe(u64(p))));
   a->flags = flags;
@@ -123,6 +120,7 @@ LATHE_HIP hipError_t hipHostUnregister(void* p) {
 }
 LATHE_HIP hipError_t hipHostGetDevicePointer(void** device, void* p, unsigned flags) {
   HIP_TRY
+  const Memory::Use use;
   if (!device || flags || !shared(p)) return done(hipErrorInvalidValue);
   *device = p;
   return hipSuccess;
@@ -130,6 +128,7 @@ LATHE_HIP hipError_t hipHostGetDevicePointer(void** device, void* p, unsigned fl
 }
 LATHE_HIP hipError_t hipHostGetFlags(unsigned* flags, void* p) {
   HIP_TRY
+  const Memory::Use use;
   const Allocation* a = shared(p);
   if (!flags || !a) return done(hipErrorInvalidValue);
   *flags = a->flags;

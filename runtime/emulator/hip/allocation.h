@@ -11,5 +11,6 @@ hipError_t allocate(const char* call, void** p, u64 size, Allocation::Kind kind,
 hipError_t release(const char* call, void* p, std::initializer_list<Allocation::Kind> kinds);
 // hip/memory_pool.cpp: memory of a pool goes by another call than hipFreeAsync.
 void forget_pooled(void* p);
+void forget_pooled(int device);   // all of it
 
 }  // namespace lathe::emu

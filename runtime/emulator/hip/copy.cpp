@@ -79,6 +79,7 @@ hipError_t copy_drv_3d(const char* call, const StreamRef& stream, bool wait, con
 }
 hipError_t copy_peer(const char* call, const StreamRef& stream, bool wait, void* dst, int to, const void* src, int from, size_t size) {
   if (!valid_device(to) || !valid_device(from)) return done(hipErrorInvalidDevice);
+  const Memory::Use use;
   for (const auto& [p, device] : {std::pair<const void*, int>(dst, to), {src, from}})
     if (const Allocation* a = size ? memory().find(u64(p)) : nullptr; a && a->kind == Allocation::Kind::device && a->device != device)
       return refuse(hipErrorInvalidValue, fmt::format("{}: 0x{:x} is memory of device {}, not of device {}", call, u64(p), a->device, device));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "hip/allocation.h"
 #include "hip/properties.h"
 #include "hip/queue.h"
 #include "machine/row.h"
@@ -158,6 +159,7 @@ LATHE_HIP hipError_t hipDeviceReset() {
   if (const hipError_t e = wait_all("hipDeviceReset"); e != hipSuccess) return e;
   (void)take_fault(current_device());
   memory().release_all(current_device());
+  forget_pooled(current_device());
   return hipSuccess;
   HIP_END
 }

@@ -73,6 +73,13 @@ void forget_pooled(void* p) {
   std::lock_guard lock(pools().mutex);
   (void)forget(p);
 }
+void forget_pooled(int device) {
+  std::lock_guard lock(pools().mutex);
+  std::vector<void*> gone;
+  for (auto& [p, taken] : pools().taken)
+    if (taken.pool->device == device) gone.push_back(p);
+  for (void* p : gone) (void)forget(p);
+}
 }  // namespace lathe::emu
 
 LATHE_HIP hipError_t hipMallocAsync(void** p, size_t size, hipStream_t s) {
@@ -94,6 +101,7 @@ LATHE_HIP hipError_t hipFreeAsync(void* p, hipStream_t s) {
   if (!p) return hipSuccess;
   {
     std::lock_guard lock(pools().mutex);
+    const Memory::Use use;
     const bool pooled = forget(p);
     // Memory of hipMalloc may be freed in a stream's order too.
     const Allocation* a = memory().find(u64(p));

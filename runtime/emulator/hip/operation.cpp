@@ -148,6 +148,7 @@ std::function<hipError_t()> runner(Operation op, int device) {
 hipError_t check_copy(const CopyOp& c) {
   if (unsigned(c.kind) > unsigned(hipMemcpyDefault)) return refuse(hipErrorInvalidMemcpyDirection, fmt::format("{}: {} is no direction of a copy", c.call, int(c.kind)));
   if (c.extent.empty()) return hipSuccess;
+  const Memory::Use use;
   const bool to_device = c.kind == hipMemcpyHostToDevice || c.kind == hipMemcpyDeviceToDevice;
   const bool from_device = c.kind == hipMemcpyDeviceToHost || c.kind == hipMemcpyDeviceToDevice;
   for (const Planes* at : {&c.dst, &c.src}) {
@@ -161,6 +162,7 @@ hipError_t check_copy(const CopyOp& c) {
 }
 hipError_t check_fill(const FillOp& f) {
   if (f.extent.empty()) return hipSuccess;
+  const Memory::Use use;
   if (f.extent.height > 1 && f.dst.pitch < f.extent.width) return refuse(hipErrorInvalidPitchValue, fmt::format("{}: rows of {} bytes do not fit a pitch of {}", f.call, f.extent.width, f.dst.pitch));
   if (u64(f.dst.p) % f.element) return refuse(hipErrorInvalidValue, fmt::format("{}: 0x{:x} is not aligned to {} bytes", f.call, u64(f.dst.p), f.element));
   return check_range(f.call, "destination", f.dst, f.extent, true);
@@ -179,6 +181,23 @@ bool read_client(void* to, const void* from, size_t size) {
     to = static_cast<u8*>(to) + n, from = static_cast<const u8*>(from) + n, size -= size_t(n);
   }
   return true;
+}
+
+u64 readable_client(const void* from, u64 size) {
+  // One byte of each page, many pages a call.
+  constexpr u64 page = 4096, most = 1024;
+  u8 bytes[most];
+  for (u64 at = u64(from), end = at + size; at < end;) {
+    iovec remote[most];
+    u64 n = 0, next = at;
+    for (; n < most && next < end; n++, next = (next / page + 1) * page) remote[n] = {reinterpret_cast<void*>(next), 1};
+    const iovec local{bytes, n};
+    const ssize_t got = process_vm_readv(getpid(), &local, 1, remote, n, 0);
+    if (got < 0 && (errno == EPERM || errno == ENOSYS)) return size;
+    if (got < ssize_t(n)) return got <= 0 ? at - u64(from) : u64(remote[got].iov_base) - u64(from);
+    at = next;
+  }
+  return size;
 }
 
 WorkRef enqueue_operation(const StreamRef& stream, Operation op) {

@@ -68,5 +68,7 @@ WorkRef enqueue_operation(const StreamRef&, Operation);
 
 // Memory of the client that no allocation covers: it may not be there at all. False if it is not.
 bool read_client(void* to, const void* from, size_t size);
+// How many bytes from there on can be read, up to `size`.
+u64 readable_client(const void* from, u64 size);
 
 }  // namespace lathe::emu

@@ -86,6 +86,7 @@ hipError_t range_attribute(void* out, size_t size, hipMemRangeAttribute which, c
 
 LATHE_HIP hipError_t hipPointerGetAttributes(hipPointerAttribute_t* out, const void* p) {
   HIP_TRY
+  const Memory::Use use;
   if (!out) return done(hipErrorInvalidValue);
   const Allocation* a = memory().find(u64(p));
   if (!a) return done(hipErrorInvalidValue);
@@ -101,6 +102,7 @@ LATHE_HIP hipError_t hipPointerGetAttributes(hipPointerAttribute_t* out, const v
 }
 LATHE_HIP hipError_t hipPointerGetAttribute(void* out, hipPointer_attribute which, hipDeviceptr_t p) {
   HIP_TRY
+  const Memory::Use use;
   if (!out) return done(hipErrorInvalidValue);
   return done(attribute(out, which, p));
   HIP_END
@@ -108,6 +110,7 @@ LATHE_HIP hipError_t hipPointerGetAttribute(void* out, hipPointer_attribute whic
 // All at once; what a pointer does not have is zero, which is no error.
 LATHE_HIP hipError_t hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute* which, void** out, hipDeviceptr_t p) {
   HIP_TRY
+  const Memory::Use use;
   if (!count || !which || !out) return done(hipErrorInvalidValue);
   for (unsigned k = 0; k < count; k++) {
     if (!out[k]) return done(hipErrorInvalidValue);
@@ -130,6 +133,7 @@ LATHE_HIP hipError_t hipPointerSetAttribute(const void* value, hipPointer_attrib
 }
 LATHE_HIP hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t p) {
   HIP_TRY
+  const Memory::Use use;
   const Allocation* a = memory().find(u64(p));
   if (!a) return done(hipErrorInvalidDevicePointer);
   if (base) *base = reinterpret_cast<hipDeviceptr_t>(a->base);
@@ -139,6 +143,7 @@ LATHE_HIP hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, h
 }
 LATHE_HIP hipError_t hipMemPtrGetInfo(void* p, size_t* size) {
   HIP_TRY
+  const Memory::Use use;
   if (!size) return done(hipErrorInvalidValue);
   const Allocation* a = p ? memory().find(u64(p)) : nullptr;
   if (p && (!a || a->base != u64(p))) return done(hipErrorInvalidValue);
@@ -149,6 +154,7 @@ LATHE_HIP hipError_t hipMemPtrGetInfo(void* p, size_t* size) {
 
 LATHE_HIP hipError_t hipMemPrefetchAsync(const void* p, size_t count, int device, hipStream_t s) {
   HIP_TRY
+  const Memory::Use use;
   hipError_t e;
   const Allocation* a = managed("hipMemPrefetchAsync", p, count, e);
   if (!a) return e;
@@ -161,6 +167,7 @@ LATHE_HIP hipError_t hipMemPrefetchAsync(const void* p, size_t count, int device
 }
 LATHE_HIP hipError_t hipMemAdvise(const void* p, size_t count, hipMemoryAdvise advice, int device) {
   HIP_TRY
+  const Memory::Use use;
   hipError_t e;
   const Allocation* a = managed("hipMemAdvise", p, count, e);
   if (!a) return e;
@@ -183,6 +190,7 @@ LATHE_HIP hipError_t hipMemAdvise(const void* p, size_t count, hipMemoryAdvise a
 }
 LATHE_HIP hipError_t hipMemRangeGetAttribute(void* out, size_t size, hipMemRangeAttribute which, const void* p, size_t count) {
   HIP_TRY
+  const Memory::Use use;
   if (!out) return done(hipErrorInvalidValue);
   hipError_t e;
   const Allocation* a = managed("hipMemRangeGetAttribute", p, count, e);
