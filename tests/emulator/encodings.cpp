@@ -153,7 +153,7 @@ std::vector<Format> formats(unsigned gen, bool gfx1250) {
     f.push_back({0x31u << 26, {14, 8}, 3, {{}, {{{55, 7}, 1}}, {{{0, 7}, 124}}}});  // VBUFFER
     for (uint32_t top : {0x34u, 0x39u}) f.push_back({top << 26, {14, 8}, 3, {{}, {{{22, 4}, 1}}, {{{22, 4}, 15}}}});  // VIMAGE, VSAMPLE
   } else {
-    f.push_back({0x38u << 26, {18, gen == 11 ? 8u : 7u}, 2, {{}, {{{56, 8}, 128}}}});
+    f.push_back({0x38u << 26, {18, gen == 11 ? 8u : 7u}, 2, {{}, {{{56, 8}, 128}}, {{{16, 1}, 1}, {{40, 8}, 0}}}});
     f.push_back({0x3au << 26, {15, 4}, 2, {{}, {{{19, 7}, 1}}}});  // MTBUF
     f.push_back({0x3cu << 26, {18, 7}, 2, {{}, {{{8, 4}, 15}}}});                    // MIMG
   }

@@ -111,7 +111,7 @@ TEST_CASE("LDS bounds, misaligned atomics, unknown instructions", "[strict]") {
     REQUIRE_THAT(report(), Contains("atomic of 4 bytes at 0x"));
     Buffer<float> f(64);
     REQUIRE(launch(m["unknown"], {1}, {64}, 0, f) == hipErrorLaunchFailure);
-    REQUIRE_THAT(report(), Contains("no semantics for instruction V_CUBEID_F32") && Contains("v_cubeid_f32") && Contains("code offset 0x"));
+    REQUIRE_THAT(report(), Contains("no semantics for instruction S_INCPERFLEVEL") && Contains("s_incperflevel 3") && Contains("code offset 0x"));
   });
 }
 

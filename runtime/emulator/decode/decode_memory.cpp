@@ -37,7 +37,7 @@ void Decoder::ds(Inst& i, const Fields& f) {
   Mem& m = i.mem;
   const Row& row = *i.row;
   m.addr = u16(f.bits(32, 8)), m.data = u16(f.bits(40, 8)), m.data1 = u16(f.bits(48, 8));
-  m.has_vaddr = true;
+  m.has_vaddr = !(row.mem_flags & mem_no_address);
   if (row.mem_flags & mem_two) {
     const i32 unit = row.mem_bytes * (row.mem_flags & mem_st64 ? 64 : 1);
     m.offset = i32(f.bits(0, 8)) * unit, m.offset1 = i32(f.bits(8, 8)) * unit;
@@ -84,6 +84,7 @@ void Decoder::flat(Inst& i, const Fields& f) {
       if (isa().scratch_sve) sve = f.bits(13, 1), m.offset = segment == 0 ? i32(f.bits(0, 12)) : i32(f.bits(0, 13) << 19) >> 19;
       break;
   }
+  m.lds = i.row->mem_flags & mem_to_lds;
   m.segment = segment == 0 ? Segment::flat : segment == 1 ? Segment::scratch : Segment::global;
   const bool off = saddr == 0x7f || sgpr_code(saddr) == sink_reg;
   if (m.segment == Segment::flat) {
@@ -119,9 +120,10 @@ void Decoder::buffer(Inst& i, const Fields& f) {
       m.offset = i32(f.bits(0, 12));
       addr = f.bits(32, 8), data = f.bits(40, 8), m.saddr = u16(f.bits(48, 5) << 2), soffset = f.bits(56, 8);
       if (isa().encoding == Encoding::gfx11) m.offen = f.bits(54, 1), m.idxen = f.bits(55, 1);
-      else m.offen = f.bits(12, 1), m.idxen = f.bits(13, 1), m.lds = f.bits(16, 1);
+      else m.offen = f.bits(12, 1), m.idxen = f.bits(13, 1);
       if (isa().unified_agprs && f.bits(55, 1)) data += program.context.agpr_base;
   }
+  m.lds = i.row->mem_flags & mem_to_lds;
   m.has_vaddr = m.offen || m.idxen;
   m.soffset = source(soffset, Ty::b32, f, false, false);
   m.addr = u16(addr), m.data = u16(data);

@@ -287,6 +287,7 @@ void Decoder::valu(Inst& i, const Fields& f) {
     for (u32 k = 0; k < sig.n; k++)
       if (!is_float(i.src[k].type) && !float_bits) i.src[k].neg = i.src[k].abs = 0;
   };
+  if (row.family == Family::lane && !e32) i.src[1].sel = opsel >> 1 & 1;  // bound_ctrl of v_permlane*
   if (row.flags & truth_table) {  // table bits [7:6] in omod, [5:3] in abs, [2:0] in neg
     for (u32 k = 0; k < 3; k++) i.src[k].neg = i.src[k].abs = 0;
     i.src[3].kind = Kind::constant, i.src[3].type = Ty::b32;
@@ -476,8 +477,8 @@ void Decoder::check_registers(Inst& i) {
     const bool load = i.row->mem_op == MemOp::load, store = i.row->mem_op == MemOp::store;
     const u32 two = i.row->mem_flags & mem_two ? 2 : 1;
     if (i.mem.has_vaddr) top = std::max(top, i.mem.addr + 1u);
-    if (load || i.mem.ret) top = std::max(top, i.dst.reg + mem_dwords * two);
-    if (store || !load) top = std::max(top, i.mem.data + (i.row->mem_op == MemOp::none ? 1u : mem_dwords));
+    if ((load && !i.mem.lds) || i.mem.ret) top = std::max(top, i.dst.reg + mem_dwords * two);
+    if ((store && !i.mem.lds) || (!load && !store)) top = std::max(top, i.mem.data + (i.row->mem_op == MemOp::none ? 1u : mem_dwords));
     if (i.row->family == Family::ds && i.row->mem_op == MemOp::none) top = std::max(top, i.dst.reg + 1u);
     if (i.row->name == "DS_SWIZZLE_B32") top = std::max(i.mem.addr, i.dst.reg) + 1u;
   } else if (i.dst.kind == Kind::vgpr) {

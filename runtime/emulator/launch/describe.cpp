@@ -54,11 +54,11 @@ std::string describe_half(const Inst& i, const DecodeContext& c) {
   if (i.sdst.kind == Kind::sgpr) t += " dst=" + reg('s', i.sdst.reg, c.lanes / 32);
   for (u32 k = 0; k < i.nsrc; k++) {
     const Src& s = i.src[k];
-    if (s.type == Ty::lane || ((row.flags & truth_table) && k == 3)) continue;
+    if (s.type == Ty::lane || ((row.flags & truth_table) && k == i.nsrc - 1u)) continue;
     const bool implied = ((row.flags & acc) && k == i.nsrc - 1u) || (row.flags & vcc_last && k == i.nsrc - 1u) || (row.flags & dst_read && (s.kind == Kind::sgpr ? s.reg == i.dst.reg : i.dst.reg == sink_reg)) || (s.type == Ty::mask && s.kind == Kind::sgpr && s.reg == vcc_reg);
     t += std::string(" src=") + (implied ? "~" : "") + source_text(i, s, c.lanes, vector);
   }
-  if (row.flags & truth_table) t += fmt::format(" bitop3={}", i.src[3].lanes[0]);
+  if (row.flags & truth_table) t += fmt::format(" bitop3={}", i.src[i.nsrc - 1].lanes[0]);
   if (i.clamp || row.name.ends_with(" clamp")) t += " clamp";
   if (i.omod) t += fmt::format(" omod={}", i.omod);
   if (i.sdwa && row.sig.dst != Ty::none) t += fmt::format(" dst_sel={} dst_unused={}", u32(i.dst.sdwa_sel), u32(i.dst.sdwa_unused));
@@ -82,23 +82,26 @@ std::string describe_memory(const Inst& i) {
     else if (m.soffset.kind == Kind::constant) t += fmt::format(" soffset=k0x{:x}", m.soffset.value);
   } else if (row.family == Family::ds) {
     if (load || m.ret || none) t += " dst=" + reg('v', i.dst.reg, elements * two);
-    t += " addr=" + reg('v', m.addr, 1);
+    if (m.has_vaddr) t += " addr=" + reg('v', m.addr, 1);
     if (!load && row.name != "DS_SWIZZLE_B32") t += " data=" + reg('v', m.data, elements);
-    if ((store && two == 2) || (compares)) t += " data=" + reg('v', m.data1, elements);
+    if ((!load && two == 2) || compares || row.mem_op == MemOp::mskor || row.mem_op == MemOp::wrap) t += " data=" + reg('v', m.data1, elements);
   } else {
     const bool buffer = m.segment == Segment::buffer;
+    const bool async = row.flags & no_dst;  // the LDS address is a VGPR's
+    if (async && load) t += " dst=" + reg('v', i.dst.reg, 1);
     if (load ? !m.lds : m.ret) t += (load || !buffer ? " dst=" : " data=") + reg('v', i.dst.reg, elements * (buffer && compares ? 2 : 1));
     else if (buffer && !m.lds) t += " data=" + reg('v', m.data, elements * (compares ? 2 : 1));
     const bool wide = (m.segment == Segment::flat || m.segment == Segment::global) && !m.has_saddr;
     if (m.has_vaddr) t += " addr=" + reg('v', m.addr, wide || (m.offen && m.idxen) ? 2 : 1);
-    if (!load && !buffer) t += " data=" + reg('v', m.data, elements * (compares ? 2 : 1));
+    if (async && !load) t += " data=" + reg('v', m.data, 1);
+    else if (!load && !buffer) t += " data=" + reg('v', m.data, elements * (compares ? 2 : 1));
     if (m.has_saddr) t += " base=" + reg('s', m.saddr, buffer ? 4 : m.segment == Segment::scratch ? 1 : 2);
     if (buffer && m.soffset.kind == Kind::sgpr) t += " soffset=" + reg('s', m.soffset.reg, 1);
     else if (buffer && m.soffset.kind == Kind::constant) t += fmt::format(" soffset=k0x{:x}", m.soffset.value);
     else if (buffer) t += fmt::format(" soffset=x{}", m.soffset.reg);
     if (m.offen) t += " offen";
     if (m.idxen) t += " idxen";
-    if (m.lds) t += " lds";
+    if (m.lds && buffer) t += " lds";
   }
   if (m.scale) t += " scale_offset";
   if (row.mem_flags & mem_two) {

@@ -18,6 +18,9 @@ struct Pointers {
   bool linear = false; // lane k is at p[0] + k * bytes
 };
 
+// The race check of an LDS access that no DS instruction makes; in lds.cpp.
+void touch_lds(Wave&, u32 offset, u32 bytes, u32 lane, bool write);
+
 template <class F>
 static inline void each_lane(u64 exec, F f) {
   for (u64 m = exec; m; m &= m - 1) f(u32(__builtin_ctzll(m)));
@@ -185,6 +188,8 @@ template <class T>
     case MemOp::fmin: return bits_to<T>(f(x) < f(old) || f(old) != f(old) ? f(x) : f(old));
     case MemOp::fmax: return bits_to<T>(f(x) > f(old) || f(old) != f(old) ? f(x) : f(old));
     case MemOp::sub_clamp: return old < x ? 0 : old - x;
+    case MemOp::mskor: return (old & ~x) | compare;
+    case MemOp::wrap: return old >= x ? old - x : old + compare;
     case MemOp::cond_sub: return old < x ? old : old - x;
     case MemOp::pk_fadd_f16: {
       const u32 a = u32(old), b = u32(x);

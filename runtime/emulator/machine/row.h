@@ -68,6 +68,8 @@ enum MemFlag : u8 {
   mem_two = 8,          // ds_read2 / ds_write2
   mem_st64 = 16,        // their offsets count 64 elements
   mem_compare_first = 32, // ds_cmpst: data0 is the comparand (gfx11's ds_cmpstore: data0 is the new value)
+  mem_no_address = 64,  // the address is M0's, not a VGPR's
+  mem_to_lds = 128,     // between memory and LDS, past the registers
 };
 
 enum MatrixFlag : u8 {

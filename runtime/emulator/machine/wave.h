@@ -21,7 +21,7 @@ struct Program;
 constexpr u32 vcc_reg = 106, ttmp_reg = 108, m0_reg = 124, exec_reg = 126, sink_reg = 128, sgpr_file = 160;
 
 // Counters a wait instruction names. gfx12 split them; older generations merge some (decode maps them).
-enum class Counter : u8 { load, store, ds, km, exp, count };
+enum class Counter : u8 { load, store, ds, km, exp, async, count };
 
 struct Event {
   u8 counters;        // bit per Counter it holds open

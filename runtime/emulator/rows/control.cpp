@@ -215,6 +215,33 @@ const Inst* trap(Wave&, const Inst* i) {
   raise(FaultKind::unsupported, fmt::format("s_trap {}: the kernel stopped itself", i->imm & 0xff));
 }
 
+// SGPR numbers that M0 adds to: the source's (movrels) or the destination's (movreld); the _2 form takes M0[9:0] for
+// the one and M0[25:16] for the other.
+template <bool Strict, bool From, bool To, u32 Count>
+const Inst* scalar_movrel(Wave& w, const Inst* i) {
+  if constexpr (Strict) require_defined_sgpr(w, m0_reg, 1, "a register number");
+  const u32 m0 = w.s[m0_reg];
+  const u32 from = i->src[0].reg + (From ? To ? m0 & 0x3ff : m0 : 0), to = i->dst.reg + (To ? From ? m0 >> 16 & 0x3ff : m0 : 0);
+  if (i->src[0].kind == Kind::sgpr ? from + Count > vcc_reg + 2 : From) raise(FaultKind::bad_register, fmt::format("relative access to s{}", from));
+  if (to + Count > vcc_reg + 2) raise(FaultKind::bad_register, fmt::format("relative access to s{}", to));
+  const u64 constant = i->src[0].value;
+  for (u32 k = 0; k < Count; k++) {
+    const bool reg = i->src[0].kind == Kind::sgpr;
+    if constexpr (Strict) {
+      if (reg) check_arrived_sgpr(w, from + k, 1, "read");
+      check_arrived_sgpr(w, to + k, 1, "overwritten");
+    }
+    w.s_und[to + k] = reg ? w.s_und[from + k] : 0;
+    w.s[to + k] = reg ? w.s[from + k] : u32(constant >> (32 * k));
+  }
+  return i + 1;
+}
+const Inst* add_pc(Wave& w, const Inst* i) { return w.group->program->at(i->pc + i->size + scalar64(w, i->src[0]), i->vgpr_msb); }
+const Inst* sendmsg_rtn64(Wave& w, const Inst* i) {
+  w.s[i->dst.reg + 1] = 0, w.s_und[i->dst.reg + 1] = 0;
+  return sendmsg_rtn(w, i);
+}
+
 constexpr Row ctl(std::string_view name, Handler h, Class cls = Class::other) { return control(name, h, h, cls); }
 constexpr Sig one64{Ty::none, false, 1, {Ty::b64}}, to64{Ty::b64, false, 0, {}}, one_to64{Ty::b64, false, 1, {Ty::b64}};
 constexpr Sig one_to32{Ty::b32, false, 1, {Ty::b32}}, to32{Ty::b32, false, 0, {}}, lit32{Ty::none, false, 1, {Ty::b32}};
@@ -238,6 +265,12 @@ constexpr Row rows[] = {
   control("S_GETPC_B64", getpc, getpc, Class::salu, to64), control("S_CALL_B64", call, call, Class::branch, to64),
   ctl("S_ENDPGM", endpgm, Class::branch), control("S_BARRIER", barrier<false>, barrier<true>, Class::wait),
   control("S_BARRIER_WAIT", barrier<false>, barrier<true>, Class::wait), control("S_BARRIER_SIGNAL_IMM", nothing, barrier_signal, Class::wait), control("S_BARRIER_SIGNAL", nothing, barrier_signal, Class::wait),
+  control("S_MOVRELS_B32", scalar_movrel<false, true, false, 1>, scalar_movrel<true, true, false, 1>, Class::salu, one_to32), control("S_MOVRELS_B64", scalar_movrel<false, true, false, 2>, scalar_movrel<true, true, false, 2>, Class::salu, one_to64),
+  control("S_MOVRELD_B32", scalar_movrel<false, false, true, 1>, scalar_movrel<true, false, true, 1>, Class::salu, one_to32), control("S_MOVRELD_B64", scalar_movrel<false, false, true, 2>, scalar_movrel<true, false, true, 2>, Class::salu, one_to64),
+  control("S_MOVRELSD_2_B32", scalar_movrel<false, true, true, 1>, scalar_movrel<true, true, true, 1>, Class::salu, one_to32),
+  control("S_ADD_PC_I64", add_pc, add_pc, Class::branch, one64), control("S_SENDMSG_RTN_B64", sendmsg_rtn64, sendmsg_rtn64, Class::salu, to64), control("S_GET_SHADER_CYCLES_U64", memtime, memtime, Class::salu, to64),
+  ctl("S_ENDPGM_SAVED", endpgm, Class::branch), ctl("S_WAKEUP", nothing), ctl("S_SLEEP_VAR", nothing), ctl("S_MONITOR_SLEEP", nothing), ctl("S_SETPRIO_INC_WG", nothing), ctl("S_WAIT_EVENT", nothing, Class::wait), ctl("S_WAIT_ASYNCCNT", wait_one<Counter::async>, Class::wait), ctl("S_DCACHE_DISCARD", nothing), ctl("S_DCACHE_DISCARD_X2", nothing),
+  ctl("V_CLREXCP", nothing, Class::valu), ctl("V_PIPEFLUSH", nothing, Class::valu), ctl("S_BUFFER_PREFETCH_DATA", nothing), ctl("GLOBAL_PREFETCH_B8", nothing), ctl("FLAT_PREFETCH_B8", nothing),
   ctl("S_SETHALT", halted), control("S_SENDMSG_RTN_B32", sendmsg_rtn, sendmsg_rtn, Class::salu, to32),
 
   ctl("S_WAITCNT", waitcnt, Class::wait), ctl("S_WAITCNT_VSCNT", wait_one<Counter::store>, Class::wait), ctl("S_WAITCNT_VMCNT", wait_one<Counter::load>, Class::wait),

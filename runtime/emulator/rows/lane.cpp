@@ -149,6 +149,12 @@ const Inst* permlane_swap(Wave& w, const Inst* i) {
   }
   return i + 1;
 }
+template <bool Strict, u32 Flip>
+const Inst* permlane16_var(Wave& w, const Inst* i) {
+  if constexpr (Strict) require_defined(w, i->src[1].reg, 1, w.exec(), "v_permlane16_var's selector");
+  const u32* sel = w.vgpr(i->src[1].reg);
+  return gather<Strict>(w, i, [&](u32 l) { return ((l & ~15u) ^ Flip) | (sel[l] & 15); });
+}
 
 // ---- relative register numbers -------------------------------------------------------------------
 
@@ -203,6 +209,15 @@ const Inst* movrel(Wave& w, const Inst* i) {
   return i + 1;
 }
 
+template <bool Strict>
+const Inst* swaprel(Wave& w, const Inst* i) {
+  if constexpr (Strict) require_defined_sgpr(w, m0_reg, 1, "a register number");
+  Inst copy = *i;
+  move_by(w, copy.src[0].reg, w.s[m0_reg] & 0x3ff, 1), move_by(w, copy.dst.reg, w.s[m0_reg] >> 16 & 0x3ff, 1);
+  swap<Strict>(w, &copy);
+  return i + 1;
+}
+
 constexpr Row lane_op(std::string_view name, Handler fast, Handler strict, Sig sig, u16 flags = 0) {
   Row row;
   row.name = name;
@@ -231,6 +246,8 @@ constexpr Row rows[] = {
   lane_op("V_MOVRELSD_2_B32", movrel<false, true, true, true>, movrel<true, true, true, true>, sig1),
   lane_op("V_PERMLANE16_SWAP_B32", permlane_swap<false, 16>, permlane_swap<true, 16>, sig1),
   lane_op("V_PERMLANE32_SWAP_B32", permlane_swap<false, 32>, permlane_swap<true, 32>, sig1),
+  lane_op("V_SWAPREL_B32", swaprel<false>, swaprel<true>, sig1),
+  lane_op("V_PERMLANE16_VAR_B32", permlane16_var<false, 0>, permlane16_var<true, 0>, sig2), lane_op("V_PERMLANEX16_VAR_B32", permlane16_var<false, 16>, permlane16_var<true, 16>, sig2),
   lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1),
   valu("V_MBCNT_LO_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? ~0u : (1u << l.value) - 1))) + b; }),
   valu("V_MBCNT_HI_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? (1u << (l.value - 32)) - 1 : 0u))) + b; }),

@@ -228,7 +228,8 @@ const Inst* run_ds(Wave& w, const Inst* i) {
       });
       u32 data = m.data, compare = m.data1;
       if (row.mem_flags & mem_compare_first) std::swap(data, compare);
-      if (row.mem_op != MemOp::cmpswap && row.mem_op != MemOp::fcmpswap) compare = data;
+      const bool two_operands = row.mem_op == MemOp::cmpswap || row.mem_op == MemOp::fcmpswap || row.mem_op == MemOp::mskor || row.mem_op == MemOp::wrap;
+      if (!two_operands) compare = data;
       if constexpr (Strict) require_defined(w, m.data, count, exec, "an atomic's operand");
       if (count == 2) do_atomic_typed<Strict, u64>(w, row.mem_op, data, compare, i->dst.reg, m.ret, at, exec);
       else do_atomic_typed<Strict, u32>(w, row.mem_op, data, compare, i->dst.reg, m.ret, at, exec);
@@ -245,14 +246,14 @@ const Inst* run_ds(Wave& w, const Inst* i) {
 
 // `from(lane)`: the lane read, or -1 for zero. Reading an inactive lane gives zero (ds_bpermute, ISA document).
 template <bool Strict, class F>
-void shuffle(Wave& w, const Inst* i, u32 src, F from) {
+void shuffle(Wave& w, const Inst* i, u32 src, F from, bool fetch_inactive = false) {
   const u64 exec = w.exec();
   u32 out[64], undefined[64] = {};
   const u32* in = w.vgpr(src);
   if constexpr (Strict) check_arrived(w, src, 1, "read");
   for (u32 l = 0; l < w.lanes; l++) {
     const int f = from(l);
-    const bool live = f >= 0 && (exec >> f & 1);
+    const bool live = f >= 0 && (fetch_inactive || (exec >> f & 1));
     out[l] = live ? in[f] : 0;
     if constexpr (Strict) undefined[l] = live ? undef_bits(w, src, u32(f)) : 0;
   }
@@ -271,6 +272,14 @@ const Inst* ds_bpermute(Wave& w, const Inst* i) {
   const u32* a = w.vgpr(i->mem.addr);
   const u32 offset = u32(i->mem.offset);
   shuffle<Strict>(w, i, i->mem.data, [&](u32 l) { return int(((a[l] + offset) >> 2) & (w.lanes - 1)); });
+  return i + 1;
+}
+// gfx12: inactive lanes are read too.
+template <bool Strict>
+const Inst* ds_bpermute_fi(Wave& w, const Inst* i) {
+  if constexpr (Strict) require_defined(w, i->mem.addr, 1, w.exec(), "ds_bpermute's lane number");
+  const u32* a = w.vgpr(i->mem.addr);
+  shuffle<Strict>(w, i, i->mem.data, [&](u32 l) { return int(((a[l] + u32(i->mem.offset)) >> 2) & (w.lanes - 1)); }, true);
   return i + 1;
 }
 template <bool Strict>
@@ -303,6 +312,88 @@ const Inst* ds_swizzle(Wave& w, const Inst* i) {
   return i + 1;
 }
 
+// ds_wrxchg2: two exchanges at once.
+template <bool Strict>
+const Inst* ds_wrxchg2(Wave& w, const Inst* i) {
+  const Mem& m = i->mem;
+  const Row& row = *i->row;
+  const u64 exec = w.exec();
+  const u32 bytes = row.mem_bytes, count = bytes / 4;
+  if constexpr (Strict) {
+    claim_for_load(w, i->dst.reg, 2 * count, order_lds);
+    require_defined(w, m.addr, 1, exec, "an LDS address");
+    require_defined(w, m.data, count, exec, "an atomic's operand"), require_defined(w, m.data1, count, exec, "an atomic's operand");
+  }
+  // The results may stand on top of the address and the data.
+  u32 addr[64], data[2][2][64];
+  copy_lanes(addr, w.vgpr(m.addr), w.lanes);
+  for (u32 k = 0; k < count; k++) copy_lanes(data[0][k], w.vgpr(m.data + k), w.lanes), copy_lanes(data[1][k], w.vgpr(m.data1 + k), w.lanes);
+  for (u32 half = 0; exec && half < 2; half++) {
+    Pointers at;
+    lds_place<Strict>(w, addr, u32(half ? m.offset1 : m.offset), exec, bytes, at, true, true);
+    const u32 to = i->dst.reg + half * count;
+    each_lane(exec, [&](u32 l) {
+      for (u32 k = 0; k < count; k++) {
+        w.vgpr(to + k)[l] = load32(at.p[l] + 4 * k);
+        store32(at.p[l] + 4 * k, data[half][k][l]);
+        if constexpr (Strict) {
+          set_undef_bits(w, to + k, l, ~load32(at.defined[l] + 4 * k));
+          store32(at.defined[l] + 4 * k, ~0u);
+        }
+      }
+    });
+  }
+  if constexpr (Strict) pend_vgprs(w, i, i->dst.reg, 2 * count, ds_bit, order_lds, true);
+  return i + 1;
+}
+
+// ds_append and ds_consume: the wave adds or takes the number of its active lanes at M0[15:0] + offset, and each
+// lane gets the old value.
+template <bool Strict, bool Append>
+const Inst* ds_append(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  if constexpr (Strict) claim_for_load(w, i->dst.reg, 1, order_lds), require_defined_sgpr(w, m0_reg, 1, "an LDS address");
+  if (exec) {
+    u32 addr[64] = {};
+    const u32 first = u32(__builtin_ctzll(exec)), n = u32(__builtin_popcountll(exec));
+    addr[first] = w.s[m0_reg] & 0xffff;
+    Pointers at;
+    lds_place<Strict>(w, addr, u32(i->mem.offset), u64(1) << first, 4, at, true, true);
+    const u32 old = load32(at.p[first]);
+    store32(at.p[first], Append ? old + n : old - n);
+    const u32 undefined = Strict ? ~load32(at.defined[first]) : 0;
+    each_lane(exec, [&](u32 l) {
+      w.vgpr(i->dst.reg)[l] = old;
+      if constexpr (Strict) set_undef_bits(w, i->dst.reg, l, undefined);
+    });
+  }
+  if constexpr (Strict) pend_vgprs(w, i, i->dst.reg, 1, ds_bit, order_lds, true);
+  return i + 1;
+}
+
+// Lane l's dword at M0[15:0] + offset + 4 * l.
+template <bool Strict, bool Store>
+const Inst* ds_addtid(Wave& w, const Inst* i) {
+  const u64 exec = w.exec();
+  if constexpr (Strict) {
+    if (!Store) claim_for_load(w, i->dst.reg, 1, order_lds);
+    require_defined_sgpr(w, m0_reg, 1, "an LDS address");
+  }
+  if (exec) {
+    u32 addr[64];
+    for (u32 l = 0; l < w.lanes; l++) addr[l] = (w.s[m0_reg] & 0xffff) + 4 * l;
+    Pointers at;
+    lds_place<Strict>(w, addr, u32(i->mem.offset), exec, 4, at, Store, false);
+    if constexpr (Store) do_store<Strict>(w, *i->row, i->mem.data, at, exec, true);
+    else do_load<Strict>(w, *i->row, i->dst.reg, at, exec);
+  }
+  if constexpr (Strict) {
+    if (Store) pend_none(w, i, ds_bit, order_lds, true);
+    else pend_vgprs(w, i, i->dst.reg, 1, ds_bit, order_lds);
+  }
+  return i + 1;
+}
+
 constexpr Row ds(std::string_view name, MemOp op, u8 bytes, u8 flags = 0) {
   Row row;
   row.name = name;
@@ -324,6 +415,17 @@ const Inst* gws_barrier(Wave& w, const Inst* i) {
 
 constexpr Row cross(std::string_view name, Handler fast, Handler strict) {
   Row row = ds(name, MemOp::none, 4);
+  row.run[0] = fast, row.run[1] = strict;
+  return row;
+}
+
+constexpr Row exchange2(std::string_view name, u8 bytes, u8 flags) {
+  Row row = ds(name, MemOp::swap, bytes, u8(flags | mem_two));
+  row.run[0] = ds_wrxchg2<false>, row.run[1] = ds_wrxchg2<true>;
+  return row;
+}
+constexpr Row of_m0(std::string_view name, MemOp op, Handler fast, Handler strict) {
+  Row row = ds(name, op, 4, mem_no_address);
   row.run[0] = fast, row.run[1] = strict;
   return row;
 }
@@ -350,12 +452,21 @@ constexpr Row rows[] = {
   ds("DS_CMPST_F32", MemOp::fcmpswap, 4, mem_compare_first), ds("DS_CMPST_F64", MemOp::fcmpswap, 8, mem_compare_first),
   ds("DS_CMPSTORE_B32", MemOp::cmpswap, 4), ds("DS_CMPSTORE_B64", MemOp::cmpswap, 8), ds("DS_CMPSTORE_F32", MemOp::fcmpswap, 4), ds("DS_CMPSTORE_F64", MemOp::fcmpswap, 8),
   ds("DS_PK_ADD_F16", MemOp::pk_fadd_f16, 4), ds("DS_PK_ADD_BF16", MemOp::pk_fadd_bf16, 4), ds("DS_SUB_CLAMP_U32", MemOp::sub_clamp, 4), ds("DS_COND_SUB_U32", MemOp::cond_sub, 4),
+  ds("DS_MSKOR_B32", MemOp::mskor, 4), ds("DS_MSKOR_B64", MemOp::mskor, 8), ds("DS_WRAP_B32", MemOp::wrap, 4),
+  exchange2("DS_WRXCHG2_B32", 4, 0), exchange2("DS_WRXCHG2_B64", 8, 0), exchange2("DS_WRXCHG2ST64_B32", 4, mem_st64), exchange2("DS_WRXCHG2ST64_B64", 8, mem_st64),
+  of_m0("DS_APPEND", MemOp::load, ds_append<false, true>, ds_append<true, true>), of_m0("DS_CONSUME", MemOp::load, ds_append<false, false>, ds_append<true, false>),
+  of_m0("DS_READ_ADDTID_B32", MemOp::load, ds_addtid<false, false>, ds_addtid<true, false>), of_m0("DS_WRITE_ADDTID_B32", MemOp::store, ds_addtid<false, true>, ds_addtid<true, true>),
+  cross("DS_BPERMUTE_FI_B32", ds_bpermute_fi<false>, ds_bpermute_fi<true>),
   cross("DS_BPERMUTE_B32", ds_bpermute<false>, ds_bpermute<true>), cross("DS_PERMUTE_B32", ds_permute<false>, ds_permute<true>), cross("DS_SWIZZLE_B32", ds_swizzle<false>, ds_swizzle<true>),
   cross("DS_GWS_BARRIER", gws_barrier, gws_barrier),
 };
 // clang-format on
 
 }  // namespace
+
+void touch_lds(Wave& w, u32 offset, u32 bytes, u32 lane, bool write) {
+  if (w.group->waves.size() > 1) touch(w, offset, bytes, lane, write, false);
+}
 
 std::span<const Row> lds_rows() { return rows; }
 

@@ -7,9 +7,9 @@
 namespace lathe::emu::LATHE_LEVEL {
 namespace {
 
-constexpr u8 load_bit = 1 << int(Counter::load), store_bit = 1 << int(Counter::store), ds_bit = 1 << int(Counter::ds), km_bit = 1 << int(Counter::km);
+constexpr u8 load_bit = 1 << int(Counter::load), store_bit = 1 << int(Counter::store), ds_bit = 1 << int(Counter::ds), km_bit = 1 << int(Counter::km), async_bit = 1 << int(Counter::async);
 // In-order classes of events. gfx9 has one counter for loads and stores, in order.
-enum : u8 { order_any = 0, order_lds = 1, order_load = 2, order_store = 3 };
+enum : u8 { order_any = 0, order_lds = 1, order_load = 2, order_store = 3, order_async = 4 };
 
 [[noreturn]] void bad_address(u64 a, u32 bytes, int lane, const char* what) {
   std::string freed;
@@ -130,10 +130,44 @@ template <bool Strict>
   });
 }
 
+// Between memory and LDS, past the registers. The LDS address is M0[15:0] + offset + lane * size (bytes and words
+// take a dword each), or, of gfx1250's asynchronous copies, a VGPR's + offset (ISA documents, "LDS direct" loads).
+template <bool Strict>
+[[gnu::noinline]] void copy_to_or_from_lds(Wave& w, const Inst* i, const Pointers& at, u64 exec) {
+  const Row& row = *i->row;
+  const Group& g = *w.group;
+  const bool load = row.mem_op == MemOp::load, by_vgpr = row.flags & no_dst;
+  const u32 bytes = row.mem_bytes, size = by_vgpr ? bytes : bytes < 4 ? 4 : bytes;
+  if constexpr (Strict) {
+    if (by_vgpr) require_defined(w, load ? i->dst.reg : i->mem.data, 1, exec, "an LDS address");
+    else require_defined_sgpr(w, m0_reg, 1, "an LDS address");
+  }
+  each_lane(exec, [&](u32 l) {
+    const u32 lds = u32(i->mem.offset) + (by_vgpr ? w.vgpr(load ? i->dst.reg : i->mem.data)[l] : (w.s[m0_reg] & 0xffff) + l * size);
+    if (u64(lds) + size > g.lds_size)
+      raise(FaultKind::lds_bounds, fmt::format("LDS {} of {} bytes at 0x{:x}: the work-group has {} bytes", load ? "write" : "read", size, lds, g.lds_size), int(l));
+    u8 *to = load ? g.lds + lds : at.p[l], *from = load ? at.p[l] : g.lds + lds;
+    const u32 extended = load && bytes < 4 && !by_vgpr ? narrow_load(from, bytes, row.mem_flags & mem_signed) : 0;
+    if (load && bytes < 4 && !by_vgpr) store32(to, extended);
+    else std::memcpy(to, from, bytes);
+    if constexpr (Strict) {
+      touch_lds(w, lds, size, l, load);
+      u8 *to_defined = load ? g.lds_defined + lds : at.defined[l], *from_defined = load ? at.defined[l] : g.lds_defined + lds;
+      if (!load)
+        for (u32 k = 0; k < bytes; k++)
+          if (from_defined[k] != 0xff) report_undefined(w, "global memory", fmt::format("LDS byte 0x{:x}", lds + k), int(l));
+      if (!to_defined) return;
+      std::memset(to_defined, 0xff, size);
+      if (load && from_defined) std::memcpy(to_defined, from_defined, bytes);
+    }
+  });
+}
+
 template <bool Strict>
 [[gnu::noinline]] void perform(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
   const Row& row = *i->row;
   if (!exec) return;
+  if (row.mem_flags & mem_to_lds) return copy_to_or_from_lds<Strict>(w, i, at, exec);
   if (row.mem_op == MemOp::load) return do_load<Strict>(w, row, i->dst.reg, at, exec);
   if (row.mem_op == MemOp::store) return do_store<Strict>(w, row, i->mem.data, at, exec, keeps_shadow);
   const u32 count = row.mem_bytes / 4;
@@ -150,7 +184,7 @@ template <bool Strict>
 
 u32 result_dwords(const Inst* i) {
   const Row& row = *i->row;
-  if (row.mem_op == MemOp::store) return 0;
+  if (row.mem_op == MemOp::store || (row.mem_flags & mem_to_lds)) return 0;
   if (row.mem_op != MemOp::load && !i->mem.ret) return 0;
   return row.mem_bytes < 4 ? 1 : row.mem_bytes / 4;
 }
@@ -160,6 +194,10 @@ void issued(Wave& w, const Inst* i, bool global, bool lds) {
   if constexpr (Strict) {
     const u32 n = result_dwords(i);
     const bool one_counter = w.group->isa->encoding == Encoding::gfx9;
+    if (i->row->mem_flags & mem_to_lds) {
+      const bool async = i->row->flags & no_dst, load = i->row->mem_op == MemOp::load;
+      return pend_none(w, i, async ? async_bit : load_bit, async ? u8(order_async) : u8(order_load), load);
+    }
     u8 counters = 0;
     u8 order = order_any;
     if (global) counters |= n || one_counter ? load_bit : store_bit, order = n || one_counter ? order_load : order_store;
@@ -383,6 +421,9 @@ constexpr Row smem(std::string_view name, u8 bytes, u8 flags = 0) {
 }
 
 // clang-format off
+#define TO_LDS(NAME, BYTES, FLAGS) vmem("*_LOAD_LDS_" NAME, MemOp::load, BYTES, mem_to_lds | FLAGS), vmem("*_LOAD_" NAME "_LDS", MemOp::load, BYTES, mem_to_lds | FLAGS)
+#define ASYNC(NAME, BYTES) \
+  vmem("*_LOAD_ASYNC_TO_LDS_" NAME, MemOp::load, BYTES, mem_to_lds).with(no_dst), vmem("*_STORE_ASYNC_FROM_LDS_" NAME, MemOp::store, BYTES, mem_to_lds).with(no_dst)
 #define ATOMIC(NAME, OP) vmem("*_ATOMIC_" NAME, MemOp::OP, 4), vmem("*_ATOMIC_" NAME "_X2", MemOp::OP, 8)
 constexpr Row rows[] = {
   vmem("*_LOAD_UBYTE", MemOp::load, 1), vmem("*_LOAD_SBYTE", MemOp::load, 1, mem_signed),
@@ -394,15 +435,18 @@ constexpr Row rows[] = {
   vmem("*_STORE_BYTE", MemOp::store, 1), vmem("*_STORE_SHORT", MemOp::store, 2), vmem("*_STORE_DWORD", MemOp::store, 4),
   vmem("*_STORE_DWORDX2", MemOp::store, 8), vmem("*_STORE_DWORDX3", MemOp::store, 12), vmem("*_STORE_DWORDX4", MemOp::store, 16),
   vmem("*_STORE_BYTE_D16_HI", MemOp::store, 1, mem_d16_hi), vmem("*_STORE_SHORT_D16_HI", MemOp::store, 2, mem_d16_hi),
+  TO_LDS("UBYTE", 1, 0), TO_LDS("SBYTE", 1, mem_signed), TO_LDS("USHORT", 2, 0), TO_LDS("SSHORT", 2, mem_signed), TO_LDS("DWORD", 4, 0), TO_LDS("DWORDX3", 12, 0), TO_LDS("DWORDX4", 16, 0),
+  ASYNC("B8", 1), ASYNC("B32", 4), ASYNC("B64", 8), ASYNC("B128", 16),
   ATOMIC("SWAP", swap), ATOMIC("CMPSWAP", cmpswap), ATOMIC("ADD", add), ATOMIC("SUB", sub), ATOMIC("SMIN", smin), ATOMIC("UMIN", umin),
   ATOMIC("SMAX", smax), ATOMIC("UMAX", umax), ATOMIC("AND", and_), ATOMIC("OR", or_), ATOMIC("XOR", xor_), ATOMIC("INC", inc), ATOMIC("DEC", dec),
   ATOMIC("FCMPSWAP", fcmpswap), ATOMIC("FMIN", fmin), ATOMIC("FMAX", fmax),
   vmem("*_ATOMIC_ADD_F32", MemOp::fadd, 4), vmem("*_ATOMIC_ADD_F64", MemOp::fadd, 8), vmem("*_ATOMIC_MIN_F64", MemOp::fmin, 8), vmem("*_ATOMIC_MAX_F64", MemOp::fmax, 8),
   vmem("*_ATOMIC_MIN_F32", MemOp::fmin, 4), vmem("*_ATOMIC_MAX_F32", MemOp::fmax, 4),
-  vmem("*_ATOMIC_PK_ADD_F16", MemOp::pk_fadd_f16, 4), vmem("*_ATOMIC_PK_ADD_BF16", MemOp::pk_fadd_bf16, 4), vmem("*_ATOMIC_CSUB", MemOp::sub_clamp, 4),
+  vmem("*_ATOMIC_PK_ADD_F16", MemOp::pk_fadd_f16, 4), vmem("*_ATOMIC_PK_ADD_BF16", MemOp::pk_fadd_bf16, 4), vmem("*_ATOMIC_CSUB", MemOp::sub_clamp, 4), vmem("*_ATOMIC_CSUB_U32", MemOp::sub_clamp, 4), vmem("*_ATOMIC_COND_SUB_U32", MemOp::cond_sub, 4),
   smem("S_LOAD_DWORD", 4), smem("S_LOAD_DWORDX2", 8), smem("S_LOAD_DWORDX4", 16), smem("S_LOAD_DWORDX8", 32), smem("S_LOAD_DWORDX16", 64),
   smem("S_LOAD_B32", 4), smem("S_LOAD_B64", 8), smem("S_LOAD_B96", 12), smem("S_LOAD_B128", 16), smem("S_LOAD_B256", 32), smem("S_LOAD_B512", 64),
   smem("S_LOAD_U8", 1), smem("S_LOAD_I8", 1, mem_signed), smem("S_LOAD_U16", 2), smem("S_LOAD_I16", 2, mem_signed),
+  smem("S_BUFFER_LOAD_U8", 1), smem("S_BUFFER_LOAD_I8", 1, mem_signed), smem("S_BUFFER_LOAD_U16", 2), smem("S_BUFFER_LOAD_I16", 2, mem_signed),
   smem("S_BUFFER_LOAD_DWORD", 4), smem("S_BUFFER_LOAD_DWORDX2", 8), smem("S_BUFFER_LOAD_DWORDX4", 16), smem("S_BUFFER_LOAD_DWORDX8", 32), smem("S_BUFFER_LOAD_DWORDX16", 64),
   smem("S_BUFFER_LOAD_B32", 4), smem("S_BUFFER_LOAD_B64", 8), smem("S_BUFFER_LOAD_B96", 12), smem("S_BUFFER_LOAD_B128", 16), smem("S_BUFFER_LOAD_B256", 32), smem("S_BUFFER_LOAD_B512", 64),
 };

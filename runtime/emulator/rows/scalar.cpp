@@ -49,7 +49,8 @@ u64 bitreplicate(u32 x) {
   salu("S_CMPK_" NAME "_I32", [](i32 a, i32 b, bool& scc) { scc = a OP b; }).with(dst_read), \
   salu("S_CMPK_" NAME "_U32", [](u32 a, u32 b, bool& scc) { scc = a OP (b & 0xffff); }).with(dst_read)
 #define FCOMPARE(NAME, EXPR) \
-  salu("S_CMP_" NAME "_F32", [](f32 a, f32 b, bool& scc) { scc = EXPR; })
+  salu("S_CMP_" NAME "_F32", [](f32 a, f32 b, bool& scc) { scc = EXPR; }), \
+  salu("S_CMP_" NAME "_F16", [](f16 h, f16 i, bool& scc) { const f32 a = to_f32(h), b = to_f32(i); scc = EXPR; })
 
 constexpr Row rows[] = {
   // SOP2
@@ -161,6 +162,23 @@ constexpr Row rows[] = {
   salu("S_MINIMUM_F32", [](f32 a, f32 b) -> f32 { return isa_minimum(a, b); }), salu("S_MAXIMUM_F32", [](f32 a, f32 b) -> f32 { return isa_maximum(a, b); }),
   salu("S_CVT_F32_I32", [](i32 a) -> f32 { return f32(a); }),
   salu("S_CVT_F32_U32", [](u32 a) -> f32 { return f32(a); }),
+  // f16 of gfx11.5 and gfx12
+  salu("S_ADD_F16", [](f16 a, f16 b) -> f16 { const f32 x = to_f32(a), y = to_f32(b); return to_f16(x + y); }),
+  salu("S_SUB_F16", [](f16 a, f16 b) -> f16 { const f32 x = to_f32(a), y = to_f32(b); return to_f16(x - y); }),
+  salu("S_MUL_F16", [](f16 a, f16 b) -> f16 { const f32 x = to_f32(a), y = to_f32(b); return to_f16(x * y); }),
+  salu("S_MIN_F16", [](f16 a, f16 b) -> f16 { return to_f16(isa_min(to_f32(a), to_f32(b))); }),
+  salu("S_MAX_F16", [](f16 a, f16 b) -> f16 { return to_f16(isa_max(to_f32(a), to_f32(b))); }),
+  salu("S_MIN_NUM_F16", [](f16 a, f16 b) -> f16 { return to_f16(isa_min(to_f32(a), to_f32(b))); }),
+  salu("S_MAX_NUM_F16", [](f16 a, f16 b) -> f16 { return to_f16(isa_max(to_f32(a), to_f32(b))); }),
+  salu("S_MINIMUM_F16", [](f16 a, f16 b) -> f16 { return to_f16(isa_minimum(to_f32(a), to_f32(b))); }),
+  salu("S_MAXIMUM_F16", [](f16 a, f16 b) -> f16 { return to_f16(isa_maximum(to_f32(a), to_f32(b))); }),
+  salu("S_FMAC_F16", [](f16 a, f16 b, f16 d) -> f16 { return to_f16(fma_odd(to_f32(a), to_f32(b), to_f32(d))); }).with(dst_read),
+  salu("S_CEIL_F16", [](f16 a) -> f16 { return to_f16(__builtin_ceilf(to_f32(a))); }),
+  salu("S_FLOOR_F16", [](f16 a) -> f16 { return to_f16(__builtin_floorf(to_f32(a))); }),
+  salu("S_TRUNC_F16", [](f16 a) -> f16 { return to_f16(__builtin_truncf(to_f32(a))); }),
+  salu("S_RNDNE_F16", [](f16 a) -> f16 { return to_f16(__builtin_rintf(to_f32(a))); }),
+  salu("S_CVT_HI_F32_F16", [](u32 a) -> f32 { return to_f32(f16{u16(a >> 16)}); }),
+  salu("S_CVT_PK_RTZ_F16_F32", [](f32 a, f32 b) -> u32 { return to_f16_rtz(a).bits | u32(to_f16_rtz(b).bits) << 16; }),
   FCOMPARE("LT", a < b), FCOMPARE("EQ", a == b), FCOMPARE("LE", a <= b), FCOMPARE("GT", a > b), FCOMPARE("GE", a >= b),
   FCOMPARE("LG", a < b || a > b), FCOMPARE("O", a == a && b == b), FCOMPARE("U", a != a || b != b),
   FCOMPARE("NGE", !(a >= b)), FCOMPARE("NLG", !(a < b || a > b)), FCOMPARE("NGT", !(a > b)), FCOMPARE("NLE", !(a <= b)),

@@ -17,6 +17,8 @@ const RowSet& row_set() {
   static const std::span<const Row> tables[] = {
       baseline::scalar_rows(), baseline::control_rows(),      vector_integer_rows(), vector_float_rows(),
       vector_double_rows(), vector_half_rows(), vector_packed_rows(),  vector_convert_rows(),
+      vector_byte_rows(),
+      vector_bf16_rows(),
       vector_compare_rows(), baseline::lane_rows(), memory_rows(),         lds_rows(),
       mfma_rows(),
   };

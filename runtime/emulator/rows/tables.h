@@ -16,6 +16,8 @@ std::span<const Row> vector_half_rows();
 std::span<const Row> vector_packed_rows();
 std::span<const Row> vector_convert_rows();
 std::span<const Row> vector_compare_rows();
+std::span<const Row> vector_byte_rows();
+std::span<const Row> vector_bf16_rows();
 std::span<const Row> lane_rows();
 std::span<const Row> mfma_rows();
 std::span<const Row> memory_rows();

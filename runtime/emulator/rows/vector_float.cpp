@@ -100,6 +100,8 @@ constexpr Row rows[] = {
   arith("V_LDEXP_F32", [](f32 a, i32 b) -> f32 { return std::ldexp(a, b); }),
   valu("V_FREXP_EXP_I32_F32", [](f32 a) -> i32 { return frexp_exp(a); }),
   valu("V_FREXP_MANT_F32",    [](f32 a) -> f32 { return frexp_mant(a); }),
+  arith("V_EXP_LEGACY_F32", [](f32 a) -> f32 { return flushed(f32(std::exp2(f64(flushed(a))))); }), arith("V_LOG_LEGACY_F32", [](f32 a) -> f32 { return f32(std::log2(f64(flushed(a)))); }),
+  arith("V_FMAC_DX9_ZERO_F32", [](f32 a, f32 b, f32 d) -> f32 { return a == 0 || b == 0 ? d : fma(a, b, d); }).with(acc),
   TRANS("RCP_F32", flushed(f32(1.0 / f64(flushed(a))))),
   arith("V_RCP_IFLAG_F32", [](f32 a) -> f32 { return flushed(f32(1.0 / f64(flushed(a)))); }),
   TRANS("RSQ_F32", f32(1.0 / __builtin_sqrt(f64(flushed(a))))),

@@ -100,6 +100,7 @@ constexpr Row rows[] = {
   S16("V_ADD_NC_U16", u16, a + b), S16("V_SUB_NC_U16", u16, a - b), S16("V_ADD_I16", i16, a + b), S16("V_SUB_I16", i16, a - b),
   S16("V_ADD_NC_I16", i16, a + b), S16("V_SUB_NC_I16", i16, a - b),
   S16("V_ADD_U16 clamp", u16, sat_u(a + b)), S16("V_SUB_U16 clamp", u16, sat_u(a - b)),
+  S16("V_SUBREV_U16 clamp", u16, sat_u(b - a)),
   S16("V_ADD_NC_U16 clamp", u16, sat_u(a + b)), S16("V_SUB_NC_U16 clamp", u16, sat_u(a - b)),
   S16("V_ADD_I16 clamp", i16, sat_i(a + b)), S16("V_SUB_I16 clamp", i16, sat_i(a - b)),
   S16("V_ADD_NC_I16 clamp", i16, sat_i(a + b)), S16("V_SUB_NC_I16 clamp", i16, sat_i(a - b)),

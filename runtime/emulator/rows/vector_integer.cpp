@@ -81,6 +81,7 @@ constexpr Row rows[] = {
   valu("V_SUBREV_NC_U32", [](u32 a, u32 b) -> u32 { return b - a; }).undefined(carry),
   valu("V_ADD_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_add(a, b); }),
   valu("V_SUB_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_sub(a, b); }),
+  valu("V_SUBREV_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_sub(b, a); }), valu("V_SUBREV_NC_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_sub(b, a); }),
   valu("V_ADD_NC_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_add(a, b); }),
   valu("V_SUB_NC_U32 clamp", [](u32 a, u32 b) -> u32 { return sat_sub(a, b); }),
   valu("V_ADD_I32", [](u32 a, u32 b) -> u32 { return a + b; }).undefined(carry),
@@ -147,7 +148,7 @@ constexpr Row rows[] = {
   valu("V_BITOP3_B16", [](u16 a, u16 b, u16 c, u32 t) -> u16 { return u16(bitop3(a, b, c, t)); }).with(truth_table).undefined(bit_xor),
   valu("V_BITOP3_B32", [](u32 a, u32 b, u32 c, u32 t) -> u32 { return bitop3(a, b, c, t); }).with(truth_table).undefined(bit_xor),
   // VOPD3's half of a v_bitop3 whose third source is 0
-  valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).undefined(bit_xor),
+  valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).with(truth_table).undefined(bit_xor),
   // gfx12's and gfx1250's own names
   // gfx1250: no carry out.
   valu("V_MAD_NC_U64_U32", [](u32 a, u32 b, u64 c) -> u64 { return u64(a) * b + c; }).undefined(carry),

@@ -63,6 +63,6 @@ kernel void lds_outside(global int* out, int k) {
 kernel void misaligned(global char* out) {
   __scoped_atomic_fetch_add((global int*)(out + 1), 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
-kernel void unknown(global float* out) { float x = wi(); out[wi()] = __builtin_amdgcn_cubeid(x, x + 2.0f, 3.0f); }
+kernel void unknown(global float* out) { float x = wi(); __asm__ volatile("s_incperflevel 3"); out[wi()] = x; }
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void sized(global int* out) { out[gid()] = 1; }
 kernel void stray(global int* out, int k) { out[gid() + k] = 1; }
