@@ -50,12 +50,6 @@ f32 cube_ma(f32 x, f32 y, f32 z) {
 i32 clip(i32 x, i32 lo, i32 hi) { return x < lo ? lo : x > hi ? hi : x; }
 u16 norm_i16(f16 h) { const f32 x = to_f32(h); return x != x ? 0 : u16(i32(__builtin_rintf(x < -1 ? -32767.0f : x > 1 ? 32767.0f : x * 32767.0f))); }
 u16 norm_u16(f16 h) { const f32 x = to_f32(h); return x != x ? 0 : u16(u32(__builtin_rintf(x < 0 ? 0.0f : x > 1 ? 65535.0f : x * 65535.0f))); }
-u16 bitop3(u16 a, u16 b, u16 c, u32 t) {
-  u32 r = 0;
-  for (u32 k = 0; k < 8; k++)
-    if (t >> k & 1) r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
-  return u16(r);
-}
 template <class T> T min2(T a, T b) { return a < b ? a : b; }
 template <class T> T max2(T a, T b) { return a > b ? a : b; }
 f16 minimum(f16 a, f16 b) { return to_f16(isa_minimum(to_f32(a), to_f32(b))); }
@@ -68,7 +62,6 @@ f16 max_num(f16 a, f16 b) { return to_f16(isa_max(to_f32(a), to_f32(b))); }
 #define PK3(NAME, T, EXPR) packed(NAME, [](T a, T b, T c) -> T { return EXPR; })
 #define THREE(NAME, T, EXPR) valu(NAME, [](T a, T b, T c) -> T { return EXPR; })
 constexpr Row rows[] = {
-  valu("V_MSAD_U8", [](u32 a, u32 b, u32 c) -> u32 { return masked_sad(a, b, c); }),
   valu("V_QSAD_PK_U16_U8",  [](u64 a, u32 b, u64 c) -> u64 { return four_sums<sad>(a, b, c); }),
   valu("V_MQSAD_PK_U16_U8", [](u64 a, u32 b, u64 c) -> u64 { return four_sums<masked_sad>(a, b, c); }),
   THREE("V_CUBEID_F32", f32, cube_id(a, b, c)), THREE("V_CUBESC_F32", f32, cube_sc(a, b, c)), THREE("V_CUBETC_F32", f32, cube_tc(a, b, c)), THREE("V_CUBEMA_F32", f32, cube_ma(a, b, c)),
@@ -76,7 +69,6 @@ constexpr Row rows[] = {
   valu("V_ASHR_PK_U8_I32", [](i32 a, i32 b, u32 c) -> u16 { return u16(clip(a >> (c & 31), 0, 255) | clip(b >> (c & 31), 0, 255) << 8); }),
   // CDNA4 ISA: a step of a shift register with the polynomial 197
   valu("V_PRNG_B32", [](u32 a) -> u32 { return a << 1 ^ (a >> 31 ? 197u : 0u); }),
-  valu("V_BITOP3_B16", [](u16 a, u16 b, u16 c, u32 t) -> u16 { return bitop3(a, b, c, t); }).with(truth_table).undefined(bit_xor),
   valu("V_CVT_NORM_I16_F16", [](f16 a) -> u16 { return norm_i16(a); }), valu("V_CVT_NORM_U16_F16", [](f16 a) -> u16 { return norm_u16(a); }),
   valu("V_CVT_PKNORM_I16_F16", [](f16 a, f16 b) -> u32 { return norm_i16(a) | u32(norm_i16(b)) << 16; }), valu("V_CVT_PKNORM_U16_F16", [](f16 a, f16 b) -> u32 { return norm_u16(a) | u32(norm_u16(b)) << 16; }),
   valu("V_CVT_PK_NORM_I16_F16", [](f16 a, f16 b) -> u32 { return norm_i16(a) | u32(norm_i16(b)) << 16; }), valu("V_CVT_PK_NORM_U16_F16", [](f16 a, f16 b) -> u32 { return norm_u16(a) | u32(norm_u16(b)) << 16; }),
