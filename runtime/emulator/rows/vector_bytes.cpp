@@ -7,7 +7,7 @@
 namespace lathe::emu::LATHE_LEVEL {
 namespace {
 
-using enum Undef;
+
 
 u32 difference(u32 a, u32 b) { return a > b ? a - b : b - a; }
 u32 sad(u32 a, u32 b, u32 c) {
@@ -81,8 +81,6 @@ constexpr Row rows[] = {
   PK3("V_PK_MAX3_I16", i16, max2(max2(a, b), c)), PK3("V_PK_MIN3_I16", i16, min2(min2(a, b), c)), PK3("V_PK_MAX3_U16", u16, max2(max2(a, b), c)), PK3("V_PK_MIN3_U16", u16, min2(min2(a, b), c)),
   PK3("V_PK_ADD_MAX_I16", i16, max2(i16(a + b), c)), PK3("V_PK_ADD_MIN_I16", i16, min2(i16(a + b), c)), PK3("V_PK_ADD_MAX_U16", u16, max2(u16(a + b), c)), PK3("V_PK_ADD_MIN_U16", u16, min2(u16(a + b), c)),
   THREE("V_ADD_MAX_I32", i32, max2(i32(u32(a) + u32(b)), c)), THREE("V_ADD_MIN_I32", i32, min2(i32(u32(a) + u32(b)), c)), THREE("V_ADD_MAX_U32", u32, max2(a + b, c)), THREE("V_ADD_MIN_U32", u32, min2(a + b, c)),
-  valu("V_MAD_NC_U64_U32", [](u32 a, u32 b, u64 c) -> u64 { return u64(a) * b + c; }).undefined(carry),
-  valu("V_MAD_NC_I64_I32", [](i32 a, i32 b, u64 c) -> u64 { return u64(i64(a) * b) + c; }).undefined(carry),
 };
 // clang-format on
 
