@@ -486,8 +486,8 @@ TEST_CASE("strict: matrix operands beyond the registers of the descriptor", "[mf
     const std::string cd = agpr ? "a[32:35]" : "v[32:35]";
     Form high = form(s, arch), crossing = high;
     // 96 VGPRs and, from there on, 96 AGPRs.
-    high.before = "  " + s.name + " " + (agpr ? "a[94:97]" : "a[94:97]") + ", v[8:9], v[16:17], " + (agpr ? "a[32:35]" : "a[32:35]") + "\n";
-    crossing.before = "  " + s.name + " " + cd + ", v[96:97], v[16:17], " + cd + "\n";
+    high.before = "  s_nop 7\n  " + s.name + " " + (agpr ? "a[94:97]" : "a[94:97]") + ", v[8:9], v[16:17], " + (agpr ? "a[32:35]" : "a[32:35]") + "\n";
+    crossing.before = "  s_nop 7\n  " + s.name + " " + cd + ", v[96:97], v[16:17], " + cd + "\n";
     expect_all(arch, {{high, "beyond the registers that the kernel descriptor allocates"}, {crossing, "beyond the registers that the kernel descriptor allocates"}});
   }
 }
@@ -497,7 +497,7 @@ TEST_CASE("operands that silicon cannot take are refused", "[mfma]") {
   auto raw = [](const std::string& arch, u32 d, u32 c) {
     Form f = form(shape_of(arch == "gfx942" ? "f32_32x32x2_f32" : "f32_32x32x2f32", "v_mfma_"), arch);
     const u64 bits = u64(0xd3c40000u | d) | u64(256 + 8) << 32 | u64(256 + 16) << 41 | u64(c) << 50;
-    f.before = "  .long " + std::to_string(u32(bits)) + ", " + std::to_string(u32(bits >> 32)) + "\n";
+    f.before = "  s_nop 7\n  .long " + std::to_string(u32(bits)) + ", " + std::to_string(u32(bits >> 32)) + "\n";
     return f;
   };
   expect_all("gfx908", {{raw("gfx908", 32, 242), "with a constant for C, which gfx908 reads wrongly"}, {raw("gfx908", 32, 256 + 32), ""}});
@@ -508,7 +508,7 @@ TEST_CASE("scaled products of formats or operands that do not exist are no instr
   // LLVM's disassembler dies of these: formats past the last, an SGPR as A, B or C.
   Form f = form(shape_of("scale_f32_16x16x128_f8f6f4", "v_mfma_"), "gfx950");
   for (const char* second : {"0xd3ad8f4d, 0x04420d08", "0xd3ad884d, 0xa4420d08", "0xd3ad884d, 0x84420c08", "0xd3ad884d, 0x84400d08", "0xd3ad884d, 0x80b20d08"}) {
-    f.before = std::string("  .long 0xd3ac0000, 0x00020f06, ") + second + "\n";
+    f.before = std::string("  s_nop 7\n  .long 0xd3ac0000, 0x00020f06, ") + second + "\n";
     expect_all("gfx950", {{f, "are no instruction of this target"}});
   }
 }

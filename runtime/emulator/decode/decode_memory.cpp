@@ -52,8 +52,22 @@ void Decoder::ds(Inst& i, const Fields& f) {
   i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
 }
 
+// Cache bits as a scope: gfx12 has one; gfx940's SC0 and SC1 make the same number; before, GLC says work-group or more.
+u8 Decoder::scope(const Fields& f, bool buffer) const {
+  switch (isa().encoding) {
+    case Encoding::gfx12: return u8(f.bits(50, 2));
+    case Encoding::gfx11: return f.bits(14, 1) ? 2 : 0;
+    default: {
+      const u32 glc = f.bits(buffer ? 14 : 16, 1);
+      if (isa().encoding == Encoding::gfx9 && isa().scratch_sve) return u8(glc | f.bits(buffer ? 15 : 25, 1) << 1);
+      return glc ? 2 : 0;
+    }
+  }
+}
+
 void Decoder::flat(Inst& i, const Fields& f) {
   Mem& m = i.mem;
+  m.scope = scope(f, false);
   u32 segment, saddr, acc_bit = 0, sve = 0;
   u32 dst, data, addr;
   switch (isa().encoding) {
@@ -107,6 +121,7 @@ void Decoder::buffer(Inst& i, const Fields& f) {
   Mem& m = i.mem;
   m.segment = Segment::buffer;
   m.has_saddr = true;
+  m.scope = scope(f, true);
   u32 data, addr, rsrc, soffset;
   switch (isa().encoding) {
     case Encoding::gfx12:

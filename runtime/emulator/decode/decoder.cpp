@@ -569,6 +569,7 @@ u32 Decoder::decode(u64 pc, Inst& i) {
       else valu(i, f);
       break;
     case Family::salu: case Family::control:
+      if (f.format == Format::flat || f.format == Format::buffer) i.mem.scope = scope(f, f.format == Format::buffer);  // cache control
       if (f.format == Format::smem) scalar_dst(i, f.bits(6, 7), row->sig.dst);  // s_memtime
       else if (f.format == Format::sop1 || f.format == Format::sop2 || f.format == Format::sopc || f.format == Format::sopk || f.format == Format::sopp) salu(i, f);
       break;

@@ -30,6 +30,7 @@ struct Decoder {
   void mfma(Inst&, const Fields&);
   void smem(Inst&, const Fields&);
   void ds(Inst&, const Fields&);
+  u8 scope(const Fields&, bool buffer) const;
   void flat(Inst&, const Fields&);
   void buffer(Inst&, const Fields&);
   void vopd(Inst&, const Fields&, const struct OpcodeName&);

@@ -55,6 +55,20 @@ void check_target(const ElfHeader& h, const Isa& isa, CodeObject& out) {
   if (!fits(isa, name) || !features) throw WrongTarget(fmt::format("code object is for {}, the device is {}", out.file_target, target_id(isa)));
 }
 
+// Sections are optional: where their table is unsound there is simply none.
+bool has_section(const Reader& file, const ElfHeader& h, std::string_view name) {
+  if (h.shentsize != sizeof(ElfSection) || h.shstrndx >= h.shnum) return false;
+  try {
+    const auto section = [&](u32 k) { return file.get<ElfSection>(h.shoff + u64(k) * sizeof(ElfSection)); };
+    const ElfSection names = section(h.shstrndx);
+    const auto text = file.slice(names.offset, names.size);
+    for (u32 k = 0; k < h.shnum; k++)
+      if (c_string(text, section(k).name) == name) return true;
+  } catch (const BadImage&) {
+  }
+  return false;
+}
+
 KernelArg read_argument(MsgpackReader& r) {
   KernelArg arg;
   for (u64 n = r.read_map(); n-- > 0;) {
@@ -154,6 +168,7 @@ Program& Kernel::program(bool strict) {
     p->context = {object->isa, lanes, total_vgprs, agpr_base, strict};
     p->text_base = object->text_base, p->text_size = object->text_size;
     p->kernel_name = name;
+    p->lines = object->lines.get();
   }
   return *p;
 }
@@ -321,6 +336,7 @@ std::unique_ptr<CodeObject> load_code_object(std::span<const u8> bytes, const Is
     }
   }
   if (!have_metadata) throw BadImage("ELF has no AMDGPU metadata note");
+  if (has_section(file, h, ".debug_line")) object->lines = std::make_unique<SourceLines>(bytes, object->load_bias);
   return object;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "decode/source_lines.h"
 #include "machine/memory.h"
 #include "machine/program.h"
 
@@ -59,6 +60,7 @@ struct CodeObject {
   std::map<std::string, std::unique_ptr<Kernel>> kernels;
   struct Global { u64 address, size; };
   std::map<std::string, Global> globals;
+  std::unique_ptr<SourceLines> lines;  // if compiled with -g
   ~CodeObject();
 };
 

@@ -3,17 +3,16 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "launch/counters.h"
-#include "launch/group.h"
-#include "launch/pool.h"
 #include "launch/report.h"
+#include "launch/schedule.h"
 #include "machine/fault.h"
 #include "machine/grid_barrier.h"
+#include "machine/races.h"
 
 namespace lathe::emu {
 namespace {
@@ -58,6 +57,12 @@ bool strict_mode() {
   return !(s && std::strcmp(s, "fast") == 0);
 }
 
+// LATHE_EMULATOR_BARRIER=isa: waves that have ended count as arrived, as on silicon (see machine/barrier.cpp).
+static bool ended_waves_count() {
+  const char* s = std::getenv("LATHE_EMULATOR_BARRIER");
+  return s && std::strcmp(s, "isa") == 0;
+}
+
 bool check_launch(const Launch& l) {
   const Kernel& k = *l.kernel;
   const Isa& isa = *k.object->isa;
@@ -88,15 +93,20 @@ LaunchResult run_launch(Launch& l) {
   s.kernel = &k;
   s.strict = l.strict;
   s.count_memory = counting_memory();
+  s.priority = l.priority;
+  s.order = wanted_order(s.strict);
+  s.instruction_limit = instruction_limit();
+  s.ended_count = !s.strict || ended_waves_count();
   for (u32 d = 0; d < 3; d++) s.grid[d] = l.grid[d], s.block[d] = l.block[d];
   s.lds_bytes = k.lds_bytes + l.dynamic_lds;
   // A dynamic stack gets what HIP's runtime gives by default.
   s.private_bytes = (k.private_bytes + 3 + (k.dynamic_stack ? 16384 : 0)) & ~3u;
   static std::atomic<u64> dispatches{0};
   s.dispatch_id = ++dispatches;
+  s.launch_tag = u32(1 + s.dispatch_id % 1023);
+  if (s.launch_tag == 1) memory().forget_touches();  // the tags begin anew
 
   std::optional<FaultReport> fault;
-  std::mutex mutex;
   try {
     // Kernel arguments stand in blocks of 64 bytes: compilers widen loads up to there. What is past the
     // arguments is undefined.
@@ -114,32 +124,16 @@ LaunchResult run_launch(Launch& l) {
     std::memcpy(reinterpret_cast<void*>(queue.a->base + 64), apertures, sizeof apertures);
     s.kernarg = kernarg.a->base, s.dispatch_packet = packet.a->base, s.queue = queue.a->base;
     s.program = &k.program(s.strict);
+    ReleaseLog log;
+    if (s.strict) {
+      s.program->prepare(k.entry);
+      if (s.program->acquires) s.log = &log;
+    }
 
     count_launch(s);
-    const u64 groups = u64(l.grid[0]) * l.grid[1] * l.grid[2];
-    std::atomic<u64> next{0};
-    GridBarrier barrier{u32(groups)};
-    const auto body = [&](u32) {
-      GridBarrier::here() = l.cooperative ? &barrier : nullptr;
-      try {
-        Worker worker(s);
-        for (u64 g; (g = next.fetch_add(1)) < groups; barrier.leave()) worker.run(u32(g % l.grid[0]), u32(g / l.grid[0] % l.grid[1]), u32(g / l.grid[0] / l.grid[1]));
-        add_counters(s, worker.counters());
-      } catch (const FaultReport& f) {
-        next = groups;
-        barrier.cancel();
-        std::lock_guard lock(mutex);
-        if (!fault) fault = f;
-      } catch (const std::exception& e) {
-        next = groups;
-        barrier.cancel();
-        std::lock_guard lock(mutex);
-        if (!fault) fault = FaultReport{int(FaultKind::unsupported), fmt::format("lathe emulator: launch of {} failed: {}", k.name, e.what())};
-      }
-    };
-    // A group that waits for another must not keep it from running: a thread each.
-    if (l.cooperative) run_at_once(u32(groups), body);
-    else run_on_pool(u32(std::min<u64>(groups, pool_size())), body, l.priority);
+    GridBarrier barrier{s.grid[0] * s.grid[1] * s.grid[2]};
+    if (l.cooperative) s.grid_barrier = &barrier;
+    fault = run_groups(s);
   } catch (const std::exception& e) {
     fault = FaultReport{int(FaultKind::unsupported), fmt::format("lathe emulator: launch of {} failed: {}", k.name, e.what())};
   }

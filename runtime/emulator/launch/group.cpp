@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/barrier.h"
 #include "machine/fault.h"
 #include "machine/shadow.h"
 
@@ -52,6 +53,15 @@ Worker::Worker(const LaunchState& s) : state_(s) {
   group_.memory = &memory();
   group_.isa = k.object->isa;
   group_.count_memory = s.count_memory;
+  group_.ended_count = s.ended_count;
+  for (u32 d = 0; d < 3; d++) group_.grid[d] = s.grid[d];
+  group_.grid_barrier = s.grid_barrier;
+  group_.launch_tag = s.launch_tag;
+  group_.log = s.log;
+  const Isa& isa = *group_.isa;
+  // In work-group-processor mode (gfx10 to gfx12) and threadgroup-split mode (gfx90a on) the waves of a group sit on several CUs,
+  // each with its own first-level cache (AMDGPUUsage, "Memory Model").
+  group_.unwaited_matters = isa.encoding == Encoding::gfx9 ? (isa.unified_agprs && (k.rsrc3 >> 16 & 1)) : !isa.vgpr_msb && (k.rsrc1 >> 29 & 1);
   group_.lds = lds_.data();
   group_.lds_size = s.lds_bytes;
   group_.lds_defined = s.strict ? lds_defined_.data() : nullptr;
@@ -105,6 +115,15 @@ void Worker::init_wave(Wave& w, u32 x, u32 y, u32 z) {
   w.hit = nullptr, w.hit_lo = 1, w.hit_hi = 0;
   w.state = Wave::State::running;
   w.set_mode(initial_mode(k));
+  w.epoch = w.stamp = group_.epoch;
+  w.time_shift = 0;
+  w.producers.clear();
+  w.closings.clear();
+  w.synced = 0, w.wrote = w.wrote_global = false;
+  w.horizon = w.observed = w.last_release = 0, w.logged_epoch = w.epoch;
+  std::memset(w.barrier_phase, 0, sizeof w.barrier_phase);
+  w.joined = w.waits_on = 0;
+  w.grid_round = 0;
   auto scalar = [&](u32 reg, u32 value) { w.s[reg] = value, w.s_und[reg] = 0; };
 
   // User SGPRs in the documented order.
@@ -173,16 +192,16 @@ void Worker::init_wave(Wave& w, u32 x, u32 y, u32 z) {
   w.resume = s.program->at(k.entry + (preload && isa.kernarg_preload ? 0 : 0));
 }
 
-void Worker::next_epoch() {
-  if (++group_.epoch < LdsTouches::epochs) return;
-  std::fill(group_.touches.write.begin(), group_.touches.write.end(), 0);
-  std::fill(group_.touches.read.begin(), group_.touches.read.end(), 0);
-  group_.epoch = 1;
-}
-
 void Worker::reset(u32 x, u32 y, u32 z) {
   group_.id[0] = x, group_.id[1] = y, group_.id[2] = z;
-  next_epoch();
+  // Room for the stamps of a long group; LDS keeps those of earlier groups.
+  if (group_.epoch > LdsTouches::epochs / 2) group_.epoch = LdsTouches::epochs;
+  next_epoch(group_);
+  group_.tracks = state_.strict && (wave_count_ > 1 || u64(state_.grid[0]) * state_.grid[1] * state_.grid[2] > 1);
+  group_.unwaited.clear();
+  group_.horizon = 0;
+  for (Barrier& b : group_.barriers) b = {};
+  group_.alive = wave_count_;
   if (state_.strict) {
     std::memset(lds_defined_.data(), 0, lds_defined_.size());
     if (scratch_ && scratch_->defined) std::memset(scratch_->defined, 0, scratch_->size);
@@ -190,60 +209,118 @@ void Worker::reset(u32 x, u32 y, u32 z) {
   for (auto& w : waves_) init_wave(*w, x, y, z);
 }
 
-void Worker::run(u32 x, u32 y, u32 z) {
-  Wave* current = nullptr;
-  const Inst* at = nullptr;
+namespace {
+// Taken branches until a wave has to let the others run.
+constexpr i32 turn = 4096;
+
+u64 total(const CounterSet& c) {
+  u64 n = 0;
+  for (u64 k : c.executed) n += k;
+  return n;
+}
+}  // namespace
+
+void Worker::begin(u32 x, u32 y, u32 z, u64 linear) {
+  current_ = nullptr, at_ = nullptr;
+  group_.linear = linear;
+  turns_.resize(wave_count_);
+  order_waves(state_.order, linear, turns_);
   try {
     reset(x, y, z);
-    group_.counters.groups++;
-    group_.counters.waves += wave_count_;
-    u32 alive = wave_count_;
-    while (alive) {
-      u32 waiting = 0, ended_now = 0;
-      for (auto& w : waves_) {
-        if (w->state == Wave::State::done) continue;
-        current = w.get();
-        w->state = Wave::State::running;
-        run_wave(*w, at, group_.counters.executed);
-        if (w->state == Wave::State::barrier) waiting++;
-        else ended_now++, alive--;
-      }
-      // Hardware lets ended waves count as arrived; a kernel that relies on it is not portable.
-      if (waiting && alive < wave_count_ && state_.strict) {
-        for (auto& w : waves_)
-          if (w->state == Wave::State::barrier) {
-            current = w.get();
-            at = w->resume - 1;
-            raise(FaultKind::barrier_divergence, fmt::format("barrier not reached by all waves: {} of {} waits at this barrier while {} ended without reaching it", waiting, wave_count_, wave_count_ - alive));
-          }
-      }
-      if (waiting && state_.strict) {
-        // All waves must wait at the same barrier.
-        const Inst* where = nullptr;
-        for (auto& w : waves_)
-          if (w->state == Wave::State::barrier) {
-            if (where && where != w->resume) {
-              current = w.get();
-              at = w->resume - 1;
-              raise(FaultKind::barrier_divergence, fmt::format("barrier not reached by all waves: this wave waits here, another at pc 0x{:x}", where[-1].pc));
-            }
-            where = w->resume;
-          }
-      }
-      next_epoch();
-    }
   } catch (const Fault& f) {
-    std::string text = fmt::format("lathe emulator: {}\n  kernel       {} on {}\n", f.what, state_.kernel->name, target_id(*group_.isa));
-    if (at) text += fmt::format("  instruction  {}   at code offset 0x{:x}\n", state_.program->disassemble(at->pc), at->pc - state_.program->text_base);
-    text += fmt::format("  work-group   ({}, {}, {})", x, y, z);
-    if (current) text += fmt::format(", wave {}", current->id);
-    if (current && f.lane >= 0) {
-      const u32 flat = current->id * current->lanes + u32(f.lane);
-      const auto* b = state_.block;
-      text += fmt::format(", lane {} (work-item {}, {}, {})", f.lane, flat % b[0], flat / b[0] % b[1], flat / (b[0] * b[1]));
-    }
-    throw FaultReport{int(f.kind), std::move(text)};
+    report(f);
   }
+  group_.counters.groups++;
+  group_.counters.waves += wave_count_;
+  executed_before_ = total(group_.counters);
+}
+
+bool Worker::run() {
+  try {
+    return run_waves();
+  } catch (const Fault& f) {
+    report(f);
+  }
+}
+
+bool Worker::run_waves() {
+  while (group_.alive) {
+    bool polled = true;
+    const bool moved = run_round(polled);
+    check_barriers();
+    if (!moved && polled) return false;
+    state_.events->fetch_add(1, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+// One turn for every wave that can run. True if one of them got past a barrier or ended; `polled` stays true
+// only if all that ran were waiting for something.
+bool Worker::run_round(bool& polled) {
+  bool moved = false;
+  for (u32 n : turns_) {
+    Wave& w = *waves_[n];
+    if (w.state == Wave::State::done) continue;
+    if (w.state == Wave::State::barrier) {
+      if (!pass_barrier(w, w.waits_on)) continue;
+      moved = true;
+    }
+    current_ = &w;
+    w.state = Wave::State::running;
+    w.slice = turn, w.polls = 0;
+    run_wave(w, at_, group_.counters.executed);
+    // A wave that stops before its turn is over has reached a barrier, its end, or sleeps.
+    if (w.state == Wave::State::running) {
+      if (const u64 executed = total(group_.counters) - executed_before_; executed > state_.instruction_limit)
+        raise(FaultKind::limit, fmt::format("endless loop? this work-group has run {} instructions, the limit is {} (LATHE_EMULATOR_LIMIT)", executed, state_.instruction_limit));
+      polled &= w.polls != 0;
+    } else {
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+// Waves wait and none can run any more.
+void Worker::check_barriers() {
+  if (!group_.alive) return;
+  const Wave* waiting = nullptr;
+  for (auto& w : waves_) {
+    if (w->state == Wave::State::running) return;
+    if (w->state != Wave::State::barrier) continue;
+    if (group_.barriers[w->waits_on].phase != w->barrier_phase[w->waits_on]) return;
+    if (!waiting) waiting = w.get();
+  }
+  current_ = waiting;
+  at_ = waiting->resume - 1;
+  const Barrier& b = group_.barriers[waiting->waits_on];
+  if (waiting->waits_on)
+    raise(FaultKind::barrier_divergence, fmt::format("named barrier {} will never be complete: {} of {} members have signalled and no wave can run", waiting->waits_on, b.signals, b.members));
+  raise(FaultKind::barrier_divergence, fmt::format("barrier not reached by all waves: {} of {} waits at this barrier while {} ended without reaching it", b.signals, wave_count_, wave_count_ - group_.alive));
+}
+
+void Worker::give_up(const std::string& why) {
+  report(Fault{FaultKind::limit, why, -1});
+}
+
+void Worker::report(const Fault& f) {
+  const auto* b = state_.block;
+  std::string text = fmt::format("lathe emulator: {}\n  kernel       {} on {}\n", f.what, state_.kernel->name, target_id(*group_.isa));
+  if (at_) text += fmt::format("  instruction  {}   at code offset 0x{:x}", state_.program->disassemble(at_->pc), at_->pc - state_.program->text_base) + state_.program->source_text(at_->pc) + "\n";
+  text += fmt::format("  work-group   ({}, {}, {})", group_.id[0], group_.id[1], group_.id[2]);
+  if (current_) text += fmt::format(", wave {}", current_->id);
+  if (current_ && f.lane >= 0) {
+    const u32 flat = current_->id * current_->lanes + u32(f.lane);
+    text += fmt::format(", lane {} (work-item {}, {}, {})", f.lane, flat % b[0], flat / b[0] % b[1], flat / (b[0] * b[1]));
+  }
+  text += fmt::format("\n  order        {}", order_text(state_.order, group_.linear));
+  throw FaultReport{int(f.kind), std::move(text)};
+}
+
+u64 Worker::bytes_needed(const LaunchState& s) {
+  const u64 items = u64(s.block[0]) * s.block[1] * s.block[2], lanes = s.kernel->lanes;
+  const u64 padded = (items + lanes - 1) / lanes * lanes;
+  return padded * (u64(s.kernel->total_vgprs) * (s.strict ? 9 : 4) + s.private_bytes * 2) + u64(s.lds_bytes) * 4 + 65536;
 }
 
 }  // namespace lathe::emu

@@ -75,36 +75,4 @@ void run_on_pool(u32 workers, const std::function<void(u32)>& body, int priority
   pool->done.wait(lock, [&] { return job.running == 0; });
 }
 
-void run_at_once(u32 workers, const std::function<void(u32)>& body) {
-  std::mutex mutex;
-  std::condition_variable go;
-  int state = 0;                     // 1: begin; 2: end, a thread is missing
-  std::vector<std::thread> threads;
-  const auto release = [&](int to) {
-    {
-      std::lock_guard lock(mutex);
-      state = to;
-    }
-    go.notify_all();
-  };
-  try {
-    for (u32 k = 0; k + 1 < workers; k++)
-      threads.emplace_back([&, k] {
-        {
-          std::unique_lock lock(mutex);
-          go.wait(lock, [&] { return state != 0; });
-          if (state == 2) return;
-        }
-        body(k + 1);
-      });
-  } catch (...) {
-    release(2);
-    for (std::thread& t : threads) t.join();
-    throw;
-  }
-  release(1);
-  body(0);
-  for (std::thread& t : threads) t.join();
-}
-
 }  // namespace lathe::emu

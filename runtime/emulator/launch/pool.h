@@ -12,7 +12,5 @@ u32 pool_size();
 // The caller always takes part, so that launches of different streams make progress beside each other however
 // busy the others keep the pool. Idle threads go to the job of the highest priority.
 void run_on_pool(u32 workers, const std::function<void(u32 worker)>& body, int priority = 0);
-// The same with a thread for each worker, all there before the first begins.
-void run_at_once(u32 workers, const std::function<void(u32 worker)>& body);
 
 }  // namespace lathe::emu

@@ -10,7 +10,7 @@ namespace lathe::emu {
 
 enum class FaultKind : u8 {
   unknown_instruction, illegal_address, freed_memory, misaligned, pending_register, undefined_value,
-  lds_race, lds_bounds, barrier_divergence, bad_register, limit, unsupported,
+  lds_race, lds_bounds, barrier_divergence, bad_register, limit, unsupported, global_race, hazard,
 };
 
 struct Fault {

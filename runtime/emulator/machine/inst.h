@@ -90,6 +90,7 @@ struct Mem {
   bool scale = false;         // gfx1250: the register offset counts elements of the access's size
   bool signed_offset = false; // gfx1250: the VGPR beside an SGPR base is signed
   u8 format = 0;              // typed buffers: the format field
+  u8 scope = 0;   // who sees it at once: 0 the wave, then work-group, device, system (cache bits; any above 0 may be an atomic access)
   Src soffset;
 };
 
@@ -106,6 +107,8 @@ struct Inst {
   LaneFn lanes = nullptr;       // the row's lane loop
   const Row* row = nullptr;
   u64 pc = 0;                   // device address
+  Handler behind = nullptr;     // the handler proper, where `run` first looks for hazards (machine/hazards.h)
+  u32 states = 0;               // wait states from the start of its run of decoded code
   const Inst* target = nullptr; // branch target, filled on first use
   u32 size = 0;
   i32 imm = 0;                  // SOPP/SOPK immediate; branch offset in dwords

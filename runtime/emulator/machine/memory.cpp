@@ -59,6 +59,36 @@ Allocation* Memory::adopt(u64 base, u64 size, Allocation::Kind kind, std::string
   return (live_[base] = std::move(a)).get();
 }
 
+namespace {
+void unmap_touches(Touches* t) {
+  if (!t) return;
+  munmap(t->write, t->dwords * 24);
+  delete t;
+}
+}  // namespace
+
+Touches* Memory::touches(Allocation& a) {
+  Touches* t = __atomic_load_n(&a.touches, __ATOMIC_ACQUIRE);
+  if (t || !a.writable || a.kind == Allocation::Kind::scratch) return t;
+  auto made = std::make_unique<Touches>();
+  made->dwords = (a.size + page) / 4;
+  made->write = reinterpret_cast<u64*>(map_pages(made->dwords * 24));
+  made->read = made->write + made->dwords;
+  made->write_at = reinterpret_cast<u32*>(made->read + made->dwords);
+  made->read_at = made->write_at + made->dwords;
+  if (!__atomic_compare_exchange_n(&a.touches, &t, made.get(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    unmap_touches(made.release());
+    return t;
+  }
+  return made.release();
+}
+
+void Memory::forget_touches() {
+  std::shared_lock lock(mutex_);
+  for (auto& [base, a] : live_)
+    if (Touches* t = __atomic_load_n(&a->touches, __ATOMIC_ACQUIRE)) madvise(t->write, t->dwords * 24, MADV_DONTNEED);
+}
+
 bool Memory::release(u64 base, Allocation::Kind kind) {
   std::unique_lock lock(mutex_);
   auto it = live_.find(base);
@@ -67,7 +97,8 @@ bool Memory::release(u64 base, Allocation::Kind kind) {
   live_.erase(it);
   if (a->mapped_size && kind != Allocation::Kind::kernarg && kind != Allocation::Kind::scratch) {
     // The addresses stay taken for a while, so that a late access is told from one to something new.
-    (freed_[base] = *a).defined = nullptr;
+    Allocation& name = freed_[base] = *a;
+    name.defined = nullptr, name.touches = nullptr;
     freed_order_.push_back(base);
   }
   if (uses_.empty()) unmap(std::move(a));
@@ -78,6 +109,7 @@ bool Memory::release(u64 base, Allocation::Kind kind) {
 // The lock is held. Pages that freed_ names keep their place.
 void Memory::unmap(std::unique_ptr<Allocation> a) {
   if (a->defined) munmap(a->defined, a->mapped_size - 2 * page);
+  unmap_touches(a->touches);
   if (!a->mapped_size) return;
   void* mapped = reinterpret_cast<void*>(a->mapped_base);
   const auto freed = freed_.find(a->base);

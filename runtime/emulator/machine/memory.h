@@ -26,6 +26,15 @@ struct Allocation {
   // Per byte: which bits have been written; nullptr if all count as written. Zero pages cost nothing.
   u8* defined = nullptr;
   u64 mapped_base = 0, mapped_size = 0;  // with the guards around it; 0 if the pages are the client's
+  // Who touched each dword last (strict mode, machine/races.h); mapped at first use.
+  struct Touches* touches = nullptr;
+};
+
+// Per dword of an allocation: the last write and the last reads, as packed tags, and where they stand.
+struct Touches {
+  u64 *write = nullptr, *read = nullptr;
+  u32 *write_at = nullptr, *read_at = nullptr;
+  u64 dwords = 0;
 };
 
 class Memory {
@@ -42,6 +51,10 @@ class Memory {
   void mark_defined(u64 address, u64 size);
   void copy_defined(u64 to, u64 from, u64 size);  // device to device: definedness moves along
   u64 bytes_in_use(int device);
+
+  // Nullptr for memory that kernels cannot write. Thread-safe.
+  Touches* touches(Allocation&);
+  void forget_touches();                          // of all allocations
 
   // "12 bytes past the end of hipMalloc #3 (1024 bytes at 0x...)", for reports.
   std::string describe(u64 address);

@@ -4,18 +4,26 @@
 
 #include "decode/decoder.h"
 #include "decode/disassembler.h"
+#include "decode/source_lines.h"
 #include "machine/fault.h"
+#include "machine/hazards.h"
 #include "machine/wave.h"
 
 namespace lathe::emu {
 namespace {
 
-const Inst* run_jump(Wave& w, const Inst* i) { return i->target->run(w, i->target); }
+const Inst* run_jump(Wave& w, const Inst* i) {
+  w.time_shift += i->states - i->target->states;
+  return i->target->run(w, i->target);
+}
 const Inst* run_off_the_end(Wave&, const Inst* i) {
   raise(FaultKind::illegal_address, fmt::format("execution ran past the end of the code at 0x{:x}", i->pc));
 }
 // Nothing runs on from these to the next instruction.
 bool ends_run(const Row& row) { return row.name == "S_ENDPGM" || row.name == "S_BRANCH" || row.name == "S_SETPC_B64"; }
+
+bool is_direct_branch(const Inst& i) { return i.row->name == "S_BRANCH" || i.row->name.substr(0, 9) == "S_CBRANCH"; }
+u64 branch_target(const Inst& i) { return i.pc + 4 + u64(i64(i.imm) * 4); }
 
 constexpr size_t longest_run = 1 << 16;
 
@@ -78,7 +86,7 @@ const Inst* Program::decode_from(u64 pc, u8 vgpr_msb) {
       Inst& stop = run.emplace_back();
       stop.pc = pc;
       stop.run = run_off_the_end;
-      stop.row = find_row("S_NOP");
+      stop.row = find_row("S_ENDPGM");
       break;
     }
     if (!run.empty()) {
@@ -96,10 +104,46 @@ const Inst* Program::decode_from(u64 pc, u8 vgpr_msb) {
     i.tally = tally_number(context, i);
     if (ends_run(*i.row)) break;
   }
+  u32 states = 0;
+  for (Inst& i : run) {
+    i.states = states;
+    states += wait_states(i);
+    const std::string_view n = i.row->name;
+    const bool device = i.mem.scope >= 2;
+    if (n == "BUFFER_WBINVL1" || n == "BUFFER_WBINVL1_VOL" || n == "BUFFER_GL1_INV" || ((n == "BUFFER_INV" || n == "GLOBAL_INV") && device)) acquires = true;
+  }
   runs_.push_back(std::move(run));
   const std::vector<Inst>& kept = runs_.back();
   for (size_t k = 0; k < modes.size(); k++) remember(kept[k], modes[k]);
   return &kept[0];
+}
+
+void Program::prepare(u64 entry) {
+  std::lock_guard lock(mutex_);
+  if (prepared_) return;
+  prepared_ = true;
+  if (!index_) index_ = std::make_unique<std::atomic<const Inst*>[]>(text_size / 4 + 1);
+  std::vector<std::pair<u64, u8>> places{{entry, u8(0)}};
+  size_t seen = 0;
+  while (!places.empty()) {
+    const auto [pc, msb] = places.back();
+    places.pop_back();
+    if (pc < text_base || pc - text_base >= text_size || (pc & 3) || known(pc, msb)) continue;
+    decode_from(pc, msb);
+    for (; seen < runs_.size(); seen++)
+      for (const Inst& i : runs_[seen])
+        if (is_direct_branch(i)) places.emplace_back(branch_target(i), i.vgpr_msb);
+  }
+  if (context.strict)
+    mark_hazards(*context.isa, runs_, [&](const Inst& i) -> const Inst* {
+      const u64 pc = branch_target(i);
+      return pc < text_base || pc - text_base >= text_size || (pc & 3) ? nullptr : known(pc, i.vgpr_msb);
+    });
+}
+
+std::string Program::source_text(u64 pc) const {
+  const std::string at = lines ? lines->find(pc) : "";
+  return at.empty() ? "" : "\n  source       " + at;
 }
 
 std::string Program::disassemble(u64 pc) const {

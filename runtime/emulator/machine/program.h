@@ -33,6 +33,12 @@ struct Program {
   // numbers depend on S_SET_VGPR_MSB's mode, so code is decoded once for every mode that reaches it.
   const Inst* at(u64 pc, u8 vgpr_msb = 0);
   std::string disassemble(u64 pc) const;
+  std::string source_text(u64 pc) const;    // "\n  source       kernel.cl:12", or "" without debug lines
+  // Decodes all that direct branches reach. Once it has run, `acquires` says whether any of it invalidates caches
+  // for the whole device, as an acquire does.
+  void prepare(u64 entry);
+  std::atomic<bool> acquires{false};
+  const class SourceLines* lines = nullptr;
   const u32* constant32(u32 value);   // 128 copies (a packed pair of 64 lanes), alive as long as the program
   const u32* constant64(u64 value);
   const u32* lane_numbers();          // 0, 1, 2, ...
@@ -43,6 +49,7 @@ struct Program {
   const Inst* known(u64 pc, u8 vgpr_msb) const;
   void remember(const Inst&, u8 vgpr_msb);
   std::mutex mutex_;
+  bool prepared_ = false;
   std::unique_ptr<std::atomic<const Inst*>[]> index_;  // per dword of text
   std::map<std::pair<u64, u8>, const Inst*> other_modes_;  // decoded under a mode that is not 0
   std::deque<std::vector<Inst>> runs_;

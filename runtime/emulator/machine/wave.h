@@ -71,6 +71,37 @@ struct Wave {
   u64 hit_lo = 1, hit_hi = 0;
   Allocation* hit = nullptr;
 
+  // Scheduling: a wave that loops gives the others their turn (launch/group.cpp).
+  i32 slice = 0;           // taken branches until then
+  u32 polls = 0;           // atomics, coherent loads and sleeps in this turn: what a wave that waits for others does
+
+  // Ordering within the group (strict mode). An access carries `stamp`; what another wave did at a stamp
+  // below `epoch` came before this wave's last barrier. Between a split barrier's signal and its wait,
+  // `stamp` is already that of the next epoch.
+  u32 epoch = 1, stamp = 1;
+  u32 barrier_phase[17] = {};  // per barrier: the phase this wave has signalled or joined in
+  u8 joined = 0;               // the named barrier that it has joined (gfx1250), or 0
+  u8 waits_on = 0;             // in state `barrier`: which one
+  u64 grid_round = 0;          // the round of the grid's barrier it waits for, or 0
+
+  // Wait states (strict mode, machine/hazards.h): an instruction runs at time_shift + its `states`.
+  u32 time_shift = 0;
+  struct Producer {
+    const Inst* inst;
+    u32 time;
+  };
+  std::vector<Producer> producers;  // of hazards, the latest last
+
+  // Ordering without barriers (strict mode, machine/races.h).
+  std::vector<u32> closings;   // stamps at which this wave's earlier writes were complete and it did something atomic
+  u32 synced = 0;              // newest stamp in the group when this wave last read atomically
+  bool wrote = false;          // plain writes since the last closing
+  bool wrote_global = false;   // global stores since the last complete wait
+  u64 horizon = 0;             // releases up to this time are known to this wave
+  u64 observed = 0;            // time that its atomic reads have seen, not yet acquired
+  u64 last_release = 0;        // time of its own last release
+  u32 logged_epoch = 0;
+
   u64 exec() const { return lanes == 64 ? bits_to_u64(&s[exec_reg]) : s[exec_reg]; }
   u64 mask(u32 reg) const { return lanes == 64 ? bits_to_u64(&s[reg]) : s[reg]; }
   void set_mask(u32 reg, u64 value) {
@@ -100,6 +131,20 @@ struct LdsTouches {
   static constexpr u32 epochs = 1 << 18;
 };
 
+// The work-group's barrier (number 0) or a named one (1 to 16, gfx1250): complete once `members` waves have signalled.
+struct Barrier {
+  u32 members = 0, signals = 0, phase = 0;
+  const Inst* at = nullptr;  // where the first wave of this phase signalled
+  u32 first = 0;             // and which one it was
+};
+
+struct ReleaseLog;
+
+// A wave that came to a barrier with global stores on their way, where others may read before they arrive.
+struct Unwaited {
+  u32 wave, stamp, until;  // until: the group's newest stamp when they had arrived
+};
+
 struct Group {
   const Kernel* kernel = nullptr;
   Program* program = nullptr;
@@ -110,8 +155,21 @@ struct Group {
   u32 lds_size = 0;
   u8* lds_defined = nullptr;        // per byte: defined bits (strict mode)
   LdsTouches touches;
-  u32 epoch = 1;
+  u32 epoch = 1;                    // the newest stamp in the group
+  Barrier barriers[17];
+  class GridBarrier* grid_barrier = nullptr;  // in a cooperative launch
+  u32 alive = 0;                    // waves that have not ended
+  bool ended_count = false;         // waves that ended count as arrived at barriers, as on silicon
   u32 id[3] = {};
+  u64 linear = 0;                   // number in the grid, x fastest
+  // Races in global memory (machine/races.h).
+  bool tracks = false;              // more than one wave may touch the same memory
+  bool unwaited_matters = false;    // waves of a group may sit on several CUs: stores have to be waited for before a barrier
+  u32 launch_tag = 0;
+  u32 grid[3] = {1, 1, 1};
+  ReleaseLog* log = nullptr;        // if the kernel acquires anywhere
+  u64 horizon = 0;                  // of all waves that came to a barrier
+  std::vector<Unwaited> unwaited;
   u64 scratch_base = 0;
   CounterSet counters;
   bool count_memory = false;        // lines and bank conflicts too

@@ -2,6 +2,7 @@
 // checked; strict mode also tracks undefined bytes and races between waves since the last barrier.
 #include "machine/access.h"
 #include "machine/grid_barrier.h"
+#include "machine/races.h"
 #include "machine/salu.h"
 #include "machine/vectors.h"
 #include "rows/tables.h"
@@ -22,17 +23,21 @@ constexpr u8 order_lds = 1;
 [[gnu::noinline]] void touch_slow(Wave& w, u32 at, u32 mask, u32 lane, bool write, bool atomic) {
   Group& g = *w.group;
   u32 &wt = g.touches.write[at], &rt = g.touches.read[at];
-  const u32 epoch = g.epoch, mine = epoch << 14 | w.id << 8;
+  const u32 epoch = w.epoch, mine = w.stamp << 14 | w.id << 8;
   const auto epoch_of = [](u32 t) { return t >> 14; };
   const auto wave_of = [](u32 t) { return t >> 8 & 63; };
-  if (epoch_of(wt) == epoch && (wt & mask) && wave_of(wt) != w.id && !((atomic || !write) && (wt & 16)))
+  if (epoch_of(wt) >= epoch && (wt & mask) && wave_of(wt) != w.id && !((atomic || !write) && (wt & 16)) && !ordered_in_group(w, wave_of(wt), epoch_of(wt)))
     race(w, at, lane, write ? "writes" : "reads", wave_of(wt), "wrote");
   if (write) {
-    if (epoch_of(rt) == epoch && (rt & mask) && (wave_of(rt) != w.id || (rt & 16)) && !atomic) race(w, at, lane, "writes", wave_of(rt), "read");
-    wt = mine | mask | (epoch_of(wt) == epoch ? wt & 15 : 0) | (atomic ? 16 : 0);
+    if (epoch_of(rt) >= epoch && (rt & mask) && (wave_of(rt) != w.id || (rt & 16)) && !atomic && !(rt & 16 ? w.synced > epoch_of(rt) : ordered_in_group(w, wave_of(rt), epoch_of(rt)))) race(w, at, lane, "writes", wave_of(rt), "read");
+    wt = mine | mask | (epoch_of(wt) >= epoch ? wt & 15 : 0) | (atomic ? 16 : 0);
   } else {
-    if (epoch_of(rt) != epoch) rt = mine | mask;
-    else rt |= mask | (wave_of(rt) != w.id ? 16 : 0);
+    if (epoch_of(rt) < epoch) {
+      rt = mine | mask;
+    } else {
+      const u32 flags = (rt & 31) | mask | (wave_of(rt) != w.id ? 16 : 0);
+      rt = (epoch_of(rt) < w.stamp ? mine : rt & ~31u) | flags;
+    }
   }
 }
 void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
@@ -57,7 +62,7 @@ Extent add_offset(const u32* addr, u32 offset, u32* at, u32 n) {
 
 // One aligned dword; the common cases are: untouched in this epoch, or by this wave alone, or read by many.
 inline void touch_dword(Wave& w, u32* wt, u32* rt, u32 at, u32 mine, u32 lane, bool write) {
-  const u32 base = mine & ~0x3fffu;
+  const u32 base = w.epoch << 14;
   const u32 t = wt[at], r = rt[at];
   if (__builtin_expect(t >= base && (t ^ mine) >= 1u << 8, 0)) return touch_slow(w, at, 15, lane, write, false);
   if (write) {
@@ -65,14 +70,14 @@ inline void touch_dword(Wave& w, u32* wt, u32* rt, u32 at, u32 mine, u32 lane, b
     wt[at] = mine | 15;
   } else if (r < base) {
     rt[at] = mine | 15;
-  } else if (r != (mine | 15) && (r & 31) != 31) {
+  } else if (r != (mine | 15) && ((r & 31) != 31 || r < (mine & ~0x3fffu))) {
     touch_slow(w, at, 15, lane, false, false);
   }
 }
 void touch_dwords(Wave& w, const u32* offset, u64 exec, u32 count, bool write) {
   Group& g = *w.group;
   u32 *wt = g.touches.write.data(), *rt = g.touches.read.data();
-  const u32 mine = g.epoch << 14 | w.id << 8;
+  const u32 mine = w.stamp << 14 | w.id << 8;
   each_lane(exec, [&](u32 l) {
     for (u32 at = offset[l] / 4, end = at + count; at < end; at++) touch_dword(w, wt, rt, at, mine, l, write);
   });
@@ -120,10 +125,10 @@ template <bool Strict>
 // The read tags of `count` dwords, four at a time where nothing has to change hands.
 inline void touch_read(Wave& w, u32* wt, u32* rt, u32 at, u32 count, u32 mine, u32 lane) {
   if (count == 4) {
-    const u32 base = mine & ~0x3fffu;
+    const u32 base = w.epoch << 14, now = mine & ~0x3fffu;
     const u32x4 t = load_vector<u32x4>(wt + at), r = load_vector<u32x4>(rt + at);
     if (all_lanes((t < base) | ((t ^ mine) < 256))) {
-      if (all_lanes((r == (mine | 15)) | ((r >= base) & ((r & 31) == 31)))) return;
+      if (all_lanes((r == (mine | 15)) | ((r >= now) & ((r & 31) == 31)))) return;
       if (all_lanes(r < base)) return store_vector(rt + at, u32x4{} + (mine | 15));
     }
   }
@@ -176,7 +181,7 @@ bool load_quickly(Wave& w, u32 reg, u32 offset, const u32* addr, u64 exec, u32 b
   if constexpr (Strict) {
     if (g.waves.size() > 1) {
       u32 *wt = g.touches.write.data(), *rt = g.touches.read.data();
-      const u32 mine = g.epoch << 14 | w.id << 8;
+      const u32 mine = w.stamp << 14 | w.id << 8;
       u32 last = ~0u;
       for (u32 l = 0; l < lanes; l++) {
         if (at[l] == last) continue;
@@ -221,7 +226,10 @@ const Inst* run_ds(Wave& w, const Inst* i) {
         if (load) do_load<Strict>(w, row, i->dst.reg + k * count, at, exec);
         else do_store<Strict>(w, row, k ? m.data1 : m.data, at, exec, true);
       }
+      if (Strict && store) w.wrote = true;
     } else {
+      w.polls++;
+      if (Strict && w.wrote) close_writes(w);
       lds_place<Strict>(w, addr, u32(m.offset), exec, bytes, at, true, true);
       each_lane(exec, [&](u32 l) {
         if (u64(at.p[l]) % bytes) raise(FaultKind::misaligned, fmt::format("LDS atomic of {} bytes at 0x{:x}", bytes, addr[l] + u32(m.offset)), int(l));
@@ -233,6 +241,7 @@ const Inst* run_ds(Wave& w, const Inst* i) {
       if constexpr (Strict) require_defined(w, m.data, count, exec, "an atomic's operand");
       if (count == 2) do_atomic_typed<Strict, u64>(w, row.mem_op, data, compare, i->dst.reg, m.ret, at, exec);
       else do_atomic_typed<Strict, u32>(w, row.mem_op, data, compare, i->dst.reg, m.ret, at, exec);
+      if (m.ret) w.synced = w.group->epoch;
     }
   }
   if constexpr (Strict) {
@@ -404,13 +413,23 @@ constexpr Row ds(std::string_view name, MemOp op, u8 bytes, u8 flags = 0) {
   return row;
 }
 // DS_GWS_BARRIER: waits for as many waves as its register says, and one (ADDR names the register; RDNA3 ISA,
-// "Global Wave Sync"). HIP's grid.sync() has one wave of each group do it.
+// "Global Wave Sync"). HIP's grid.sync() has one wave of each group do it. Until all are there the wave gives way
+// and comes back to this instruction.
+template <bool Strict>
 const Inst* gws_barrier(Wave& w, const Inst* i) {
-  GridBarrier* barrier = GridBarrier::here();
+  GridBarrier* barrier = w.group->grid_barrier;
   if (!barrier) raise(FaultKind::unsupported, "grid barrier in a launch that is not cooperative");
   const u64 exec = w.exec();
-  if (exec) barrier->wait(w.vgpr(i->mem.addr)[__builtin_ctzll(exec)] + 1);
-  return i + 1;
+  if (!exec) return i + 1;
+  if (!w.grid_round) w.grid_round = barrier->arrive(w.vgpr(i->mem.addr)[__builtin_ctzll(exec)] + 1);
+  if (barrier->passed(w.grid_round)) {
+    w.grid_round = 0;
+    if constexpr (Strict) observe_all(w);
+    return i + 1;
+  }
+  w.polls++;
+  w.resume = i;
+  return nullptr;
 }
 
 constexpr Row cross(std::string_view name, Handler fast, Handler strict) {
@@ -458,7 +477,7 @@ constexpr Row rows[] = {
   of_m0("DS_READ_ADDTID_B32", MemOp::load, ds_addtid<false, false>, ds_addtid<true, false>), of_m0("DS_WRITE_ADDTID_B32", MemOp::store, ds_addtid<false, true>, ds_addtid<true, true>),
   cross("DS_BPERMUTE_FI_B32", ds_bpermute_fi<false>, ds_bpermute_fi<true>),
   cross("DS_BPERMUTE_B32", ds_bpermute<false>, ds_bpermute<true>), cross("DS_PERMUTE_B32", ds_permute<false>, ds_permute<true>), cross("DS_SWIZZLE_B32", ds_swizzle<false>, ds_swizzle<true>),
-  cross("DS_GWS_BARRIER", gws_barrier, gws_barrier),
+  cross("DS_GWS_BARRIER", gws_barrier<false>, gws_barrier<true>),
 };
 // clang-format on
 

@@ -1,6 +1,7 @@
 // Vector memory (FLAT, GLOBAL, SCRATCH, MUBUF) and scalar loads. One row per operation serves all four
 // vector segments: its name starts with '*', find_row puts it in for FLAT_, GLOBAL_, SCRATCH_, BUFFER_.
 #include "machine/access.h"
+#include "machine/races.h"
 #include "machine/salu.h"
 #include "rows/tables.h"
 
@@ -164,15 +165,14 @@ template <bool Strict>
 }
 
 template <bool Strict>
-[[gnu::noinline]] void perform(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
+[[gnu::noinline]] void perform_lanes(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
   const Row& row = *i->row;
-  if (!exec) return;
   if (row.mem_flags & mem_to_lds) return copy_to_or_from_lds<Strict>(w, i, at, exec);
   if (row.mem_op == MemOp::load) return do_load<Strict>(w, row, i->dst.reg, at, exec);
   if (row.mem_op == MemOp::store) return do_store<Strict>(w, row, i->mem.data, at, exec, keeps_shadow);
   const u32 count = row.mem_bytes / 4;
   each_lane(exec, [&](u32 l) {
-    if (u64(at.p[l]) % row.mem_bytes) raise(FaultKind::misaligned, fmt::format("atomic of {} bytes at 0x{:x}", row.mem_bytes, u64(at.p[l])), int(l));
+    if (u64(at.p[l]) % row.mem_bytes) raise(FaultKind::misaligned, fmt::format("atomic of {} bytes at 0x{:x}: not aligned, {}", row.mem_bytes, u64(at.p[l]), memory().describe(u64(at.p[l]))), int(l));
   });
   // FLAT-style cmpswap: data holds the new value, the registers after it the comparand.
   const bool compares = row.mem_op == MemOp::cmpswap || row.mem_op == MemOp::fcmpswap;
@@ -180,6 +180,19 @@ template <bool Strict>
   if constexpr (Strict) require_defined(w, i->mem.data, compares ? 2 * count : count, exec, "an atomic's operand");
   if (count == 2) do_atomic_typed<Strict, u64>(w, row.mem_op, i->mem.data, compare, i->dst.reg, i->mem.ret, at, exec);
   else do_atomic_typed<Strict, u32>(w, row.mem_op, i->mem.data, compare, i->dst.reg, i->mem.ret, at, exec);
+}
+
+// `keeps_shadow`: not global memory, which other waves may touch too.
+template <bool Strict>
+void perform(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
+  if (!exec) return;
+  const Row& row = *i->row;
+  const bool load = row.mem_op == MemOp::load, atomic = !load && row.mem_op != MemOp::store;
+  if (atomic || i->mem.scope) w.polls++;
+  if (!Strict || keeps_shadow || !w.group->tracks) return perform_lanes<Strict>(w, i, at, exec, keeps_shadow);
+  touch_global(w, i, at.p, exec, row.mem_bytes, load ? Touch::read : atomic ? Touch::atomic : Touch::write);
+  perform_lanes<Strict>(w, i, at, exec, keeps_shadow);
+  if (atomic ? i->mem.ret : load && i->mem.scope) observe_global(w, at.p, exec);
 }
 
 u32 result_dwords(const Inst* i) {
@@ -312,9 +325,9 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
   for (u32 l = 0; l < n; l++) {
     const u32 index = (m.idxen ? v[l] : 0) + (add_tid ? l : 0);
     const u32 off = u32(m.offset) + (m.offen ? v2[l] : 0);
+    // soffset counts bytes of the whole wave, off bytes of a lane.
+    offset[l] = in_scratch ? off + soffset / w.lanes : 0;
     if (in_scratch) {
-      // soffset counts bytes of the whole wave, off bytes of a lane.
-      offset[l] = off + soffset / w.lanes;
       inside |= u64(1) << l;
       continue;
     }
@@ -367,9 +380,10 @@ const Inst* run_smem(Wave& w, const Inst* i) {
     base &= (u64(1) << 48) - 1;
   }
   u64 a = base + offset;
-  if (bytes >= 4 && (a & 3)) {
-    if constexpr (Strict) raise(FaultKind::misaligned, fmt::format("scalar load at 0x{:x}", a));
-    a &= ~u64(3);
+  // The low address bits are ignored (ISA documents, "Scalar memory reads"): not what anyone means.
+  if (const u64 low = std::min(bytes, 4u) - 1; a & low) {
+    if constexpr (Strict) raise(FaultKind::misaligned, fmt::format("scalar load of {} bytes at 0x{:x}: not aligned, {}", bytes, a, memory().describe(a)));
+    a &= ~low;
   }
   u32* dst = &w.s[i->dst.reg];
   u32 value[16], undefined[16] = {};
@@ -377,7 +391,7 @@ const Inst* run_smem(Wave& w, const Inst* i) {
   if (buffer && offset + bytes > limit) {
     for (u32 k = 0; k < count; k++) value[k] = offset + 4 * k + 4 <= limit ? load32(reinterpret_cast<const u8*>(a + 4 * k)) : 0;
   } else {
-    const Allocation* mem = w.hit;
+    Allocation* mem = w.hit;
     if (!(a >= w.hit_lo && a + bytes <= w.hit_hi)) {
       // Not remembered: scalar and vector accesses would evict each other.
       mem = memory().find(a);
@@ -388,6 +402,7 @@ const Inst* run_smem(Wave& w, const Inst* i) {
     if (bytes < 4) value[0] = narrow_load(p, bytes, i->row->mem_flags & mem_signed);
     else for (u32 k = 0; k < count; k++) value[k] = load32(p + 4 * k);
     if constexpr (Strict) {
+      if (w.group->tracks) touch_scalar(w, i, mem, a, bytes);
       if (mem->defined)
         for (u32 k = 0; k < count; k++) undefined[k] = bytes < 4 ? ~narrow_load(mem->defined + (a - mem->base), bytes, true) : ~load32(mem->defined + (a - mem->base) + 4 * k);
     }
