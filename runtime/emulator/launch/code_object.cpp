@@ -166,7 +166,7 @@ Program& Kernel::program(bool strict) {
   if (!p) {
     p = std::make_unique<Program>();
     p->context = {object->isa, lanes, total_vgprs, agpr_base, strict};
-    p->text_base = object->text_base, p->text_size = object->text_size;
+    p->set_text(object->text_base, object->text_size);
     p->kernel_name = name;
     p->lines = object->lines.get();
   }

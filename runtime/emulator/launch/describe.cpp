@@ -132,7 +132,7 @@ LATHE_HIP const char* lathe_emulator_describe(const char* arch, unsigned lanes, 
   }
   alignas(8) u8 copy[24] = {};
   std::memcpy(copy, bytes, std::min<size_t>(size, sizeof copy));
-  program->text_base = u64(copy), program->text_size = size;
+  program->set_text(u64(copy), size);
   Decoder decoder{*program};
   Inst i;
   decoder.decode(u64(copy), i);

@@ -29,6 +29,11 @@ constexpr size_t longest_run = 1 << 16;
 
 }  // namespace
 
+void Program::set_text(u64 base, u64 size) {
+  text_base = base, text_size = size;
+  index_ = std::make_unique<std::atomic<const Inst*>[]>(size / 4 + 1);
+}
+
 const u32* Program::constant32(u32 value) {
   auto& slot = constants32_[value];
   if (!slot) {
@@ -68,10 +73,9 @@ void Program::remember(const Inst& i, u8 vgpr_msb) {
 const Inst* Program::at(u64 pc, u8 vgpr_msb) {
   if (pc < text_base || pc - text_base >= text_size || (pc & 3))
     raise(FaultKind::illegal_address, fmt::format("branch to 0x{:x}, which is not in the kernel's code", pc));
-  if (index_ && !vgpr_msb)
+  if (!vgpr_msb)
     if (const Inst* i = known(pc, 0)) return i;
   std::lock_guard lock(mutex_);
-  if (!index_) index_ = std::make_unique<std::atomic<const Inst*>[]>(text_size / 4 + 1);
   if (const Inst* i = known(pc, vgpr_msb)) return i;
   return decode_from(pc, vgpr_msb);
 }
@@ -122,7 +126,6 @@ void Program::prepare(u64 entry) {
   std::lock_guard lock(mutex_);
   if (prepared_) return;
   prepared_ = true;
-  if (!index_) index_ = std::make_unique<std::atomic<const Inst*>[]>(text_size / 4 + 1);
   std::vector<std::pair<u64, u8>> places{{entry, u8(0)}};
   size_t seen = 0;
   while (!places.empty()) {

@@ -29,6 +29,8 @@ struct Program {
   u64 text_base = 0, text_size = 0;   // device addresses of executable bytes
   std::string kernel_name;
 
+  // Before anything else: threads that come later find the index made.
+  void set_text(u64 base, u64 size);
   // The instruction at a device address; raises a Fault if none can be there. Thread-safe. gfx1250's VGPR
   // numbers depend on S_SET_VGPR_MSB's mode, so code is decoded once for every mode that reaches it.
   const Inst* at(u64 pc, u8 vgpr_msb = 0);
