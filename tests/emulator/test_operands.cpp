@@ -263,12 +263,14 @@ std::string compare_alu(const Line& l, const Decoded& d) {
     if (m == 1 && l.mnemonic.find("_class_") != std::string::npos) continue;  // the classes are no float
     if (o.half && s.type != "b32" && has("sel") != o.high) return "source " + std::to_string(k) + ": half";
     const bool neg_lo = bit_of(l, "neg_lo", m, false), neg_hi = bit_of(l, "neg_hi", m, false);
+    // Of integer dot products the bits say what is signed, or nothing: they change no operand.
+    if (starts(l.mnemonic, "v_dot") && (l.mnemonic.find("_i32_") != std::string::npos || l.mnemonic.find("_u32_") != std::string::npos)) continue;
     // Packed integers take no notice of the bits, and the text leaves them out.
     if (s.type != "pk16" && has("neg") != (o.neg || neg_lo)) return "source " + std::to_string(k) + ": neg";
     const bool abs = has("abs") || (s.type == "mix" && has("neg_hi"));
     if (abs != (o.abs || ((s.type == "f32" || s.type == "mix") && neg_hi))) return "source " + std::to_string(k) + ": abs";
-    if (is_packed(s.type) && s.type != "pk16" && has("neg_hi") != neg_hi) return "source " + std::to_string(k) + ": neg_hi";
-    if (is_packed(s.type) || s.type == "mix" || (is_16(s.type) && !o.half && o.where[0] == 'v')) {
+    if (is_packed(s.type) && s.type != "pk16" && has("neg_hi") != (neg_hi || o.neg)) return "source " + std::to_string(k) + ": neg_hi";
+    if (is_packed(s.type) || s.type == "mix" || (is_16(s.type) && !o.half && o.where[0] != 'k' && o.where[0] != 'x')) {
       if (has("sel") != bit_of(l, "op_sel", m, false)) return "source " + std::to_string(k) + ": op_sel";
       if (!is_16(s.type) && !s.implied && s.type != "pkb32" && has("sel_hi") != bit_of(l, "op_sel_hi", m, s.type != "mix")) return "source " + std::to_string(k) + ": op_sel_hi";
     }

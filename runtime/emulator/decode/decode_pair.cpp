@@ -64,7 +64,7 @@ bool reads_result(const Inst& reader, const Inst& writer) {
 }  // namespace
 
 void Decoder::vopd(Inst& i, const Fields& f, const OpcodeName& name) {
-  const Row* rows[2] = {find_row(name.base), find_row(name.dual)};
+  const Row* rows[2] = {row_for(name.base), row_for(name.dual)};
   for (int k = 0; k < 2; k++)
     if (!rows[k]) return make_unknown(i, k ? name.dual : name.base);
   struct Half { u32 src[3], dst, neg; };

@@ -262,6 +262,10 @@ void Decoder::valu(Inst& i, const Fields& f) {
       s.lanes = program.lane_numbers();
       continue;
     }
+    if (t == Ty::mods || t == Ty::mode) {
+      s = own_operand(t, f);
+      continue;
+    }
     if (t == Ty::mask && (e32 || (row.flags & vcc_last) || k >= ncodes)) {
       s.kind = Kind::sgpr, s.type = t, s.reg = vcc_reg;
       continue;
@@ -272,13 +276,13 @@ void Decoder::valu(Inst& i, const Fields& f) {
     else if ((row.flags & lit_mid) && k == 1) code = dwords(t) == 2 ? 254 : 255;
     else if ((row.flags & lit_mid) && k == 2) code = codes[1];
     s = source(code, t, f, true, e32);
-    if (is_packed(t)) s.sel_hi = 1;
     if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
     if (!e32) {
       s.neg = neg >> k & 1, s.abs = abs >> k & 1;
       if ((is_16bit(t) || row.family == Family::lane) && !((row.flags & acc) && k == sig.n - 1u)) s.sel = opsel >> k & 1;
       if ((row.flags & acc) && k == sig.n - 1u && is_16bit(t)) s.sel = opsel >> 3 & 1;
     }
+    if (is_packed(t)) s.sel = 0, s.sel_hi = 1, s.neg_hi = s.neg;  // whole registers: VOP2 and VOP3 have no OP_SEL_HI
   }
   // Integers have neither sign nor magnitude to change, whatever the bits say; v_mov, v_cndmask, v_pack_b32_f16
   // and v_cmp_class take floats, though their rows say bits.
@@ -288,6 +292,9 @@ void Decoder::valu(Inst& i, const Fields& f) {
       if (!is_float(i.src[k].type) && !float_bits) i.src[k].neg = i.src[k].abs = 0;
   };
   if (row.family == Family::lane && !e32) i.src[1].sel = opsel >> 1 & 1;  // bound_ctrl of v_permlane*
+  // Byte selects of gfx12's FP8 conversions are SDWA's in other bits. OP_SEL[0:1]: the bits stand reversed.
+  if (row.flags & byte_src) i.sdwa = true, i.src[0].sdwa_sel = u8((opsel & 1) << 1 | (opsel >> 1 & 1)), i.src[0].sel = 0;
+  if (row.flags & byte_dst) i.sdwa = true, i.dst.sdwa_sel = u8(opsel >> 2), i.dst.sdwa_unused = 2;
   if (row.flags & truth_table) {  // table bits [7:6] in omod, [5:3] in abs, [2:0] in neg
     for (u32 k = 0; k < 3; k++) i.src[k].neg = i.src[k].abs = 0;
     i.src[3].kind = Kind::constant, i.src[3].type = Ty::b32;
@@ -312,7 +319,9 @@ void Decoder::valu(Inst& i, const Fields& f) {
     Inst& j = i;
     j.dst.kind = Kind::sgpr, j.dst.type = sig.dst, j.dst.reg = u16(sgpr_code(vdst));
   } else if (sig.dst != Ty::none) {
+    const Dst byte = i.dst;
     i.dst = vector_dst(vdst, sig.dst, e32, (row.flags & d_hi) ? 1 : opsel >> 3, row.flags & keep_high);
+    if (row.flags & byte_dst) i.dst.sdwa_sel = byte.sdwa_sel, i.dst.sdwa_unused = byte.sdwa_unused;
     if (row.flags & agpr_dst) i.dst.reg = u16(i.dst.reg + program.context.agpr_base);
     if (f.sdwa) i.dst.sdwa_sel = f.extra >> 8 & 7, i.dst.sdwa_unused = f.extra >> 11 & 3;
     if (f.sdwa && is_16bit(i.dst.type)) i.dst.keep = 0;
@@ -342,6 +351,44 @@ void Decoder::dpp(Inst& i, const Fields& f) {
   d.bank_mask = x >> 24 & 15, d.row_mask = x >> 28;
 }
 
+// What a row reads beside its operands: the modifiers' bits, or MODE.
+Src Decoder::own_operand(Ty type, const Fields& f) {
+  Src s;
+  s.type = type;
+  s.kind = type == Ty::mods ? Kind::constant : Kind::special;
+  const bool wide = f.format == Format::vop3 || f.format == Format::vop3p;
+  if (type == Ty::mods) s.lanes = program.constant32(wide ? modifiers(f, 0) : 0);
+  return s;
+}
+u32 Decoder::modifiers(const Fields& f, u32 at) {
+  return f.bits(at + 61, 3) | f.bits(at + 8, 3) << 3 | f.bits(at + 11, 4) << 6 | f.bits(at + 59, 2) << 10 | f.bits(at + 15, 1) << 12;
+}
+
+// Matrices and wide conversions: register groups whose sizes the row's own description gives. A 16-byte form
+// is a scale instruction (its two sources become the fourth and fifth) and the matrix instruction itself.
+void Decoder::wide(Inst& i, const Fields& f) {
+  const Row& row = *i.row;
+  const u32 at = f.size == 16 && f.format == Format::vop3p ? 64 : 0;
+  i.mods = modifiers(f, at) | (at ? modifiers(f, 0) << 16 : 0);
+  i.nsrc = row.sig.n;
+  const u32 codes[] = {f.bits(at + 32, 9), f.bits(at + 41, 9), f.bits(at + 50, 9), f.bits(32, 9), f.bits(41, 9)};
+  for (u32 k = 0; k < row.sig.n && k < 3; k++) {
+    const u32 code = (row.flags & acc) && k == row.sig.n - 1u ? 256 + f.bits(at, 8) : codes[k];
+    Src& s = i.src[k];
+    s = source(code, row.sig.src[k], f, true, false);
+    if (f.format == Format::vop3) {
+      s.neg = i.mods >> k & 1, s.abs = i.mods >> (3 + k) & 1;
+      if (is_16bit(s.type)) s.sel = i.mods >> (6 + k) & 1;
+    }
+  }
+  if (at) {
+    i.nsrc = 5;
+    for (u32 k = 3; k < 5; k++) i.src[k] = source(codes[k], Ty::b32, f, true, false);
+  }
+  i.dst = vector_dst(f.bits(at, 8), row.sig.dst, false, 0, false);
+  if (row.prepare) row.prepare(isa(), program.context.lanes, i);
+}
+
 void Decoder::vop3p(Inst& i, const Fields& f) {
   const Row& row = *i.row;
   const Sig& sig = row.sig;
@@ -352,8 +399,12 @@ void Decoder::vop3p(Inst& i, const Fields& f) {
   const u32 opsel_hi = f.bits(59, 2) | f.bits(14, 1) << 2;
   i.clamp = f.bits(15, 1);
   for (u32 k = 0; k < sig.n; k++) {
-    const u32 code = (row.flags & acc) && k == sig.n - 1u ? 256 + f.bits(0, 8) : codes[k];
     Src& s = i.src[k];
+    if (sig.src[k] == Ty::mods || sig.src[k] == Ty::mode) {
+      s = own_operand(sig.src[k], f);
+      continue;
+    }
+    const u32 code = (row.flags & acc) && k == sig.n - 1u ? 256 + f.bits(0, 8) : codes[k];
     s = source(code, sig.src[k], f, true, false);
     if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
     if (is_packed(sig.src[k]) || sig.src[k] == Ty::mix) {
@@ -361,7 +412,7 @@ void Decoder::vop3p(Inst& i, const Fields& f) {
       if (sig.src[k] == Ty::pkb32) s.sel_hi = s.sel;  // v_pk_mov_b32: op_sel chooses for both results, op_sel_hi is not used
       if (sig.src[k] == Ty::mix && s.sel_hi && s.kind == Kind::constant && code >= 240 && code <= 248) s.lanes = program.constant32(half_inline[code - 240]);
       if ((row.flags & acc) && k == sig.n - 1u) s.sel = 0, s.sel_hi = 1, s.neg = s.neg_hi = 0;
-    } else {
+    } else if (is_float(sig.src[k])) {  // of integers NEG says which are signed: a row reads it as an operand
       s.neg = neg >> k & 1;
       s.abs = sig.src[k] == Ty::f32 ? neg_hi >> k & 1 : 0;
     }
@@ -470,7 +521,7 @@ void Decoder::add_msb(Inst& i) const {
 void Decoder::check_registers(Inst& i) {
   u32 top = 0;
   for (u32 k = 0; k < i.nsrc; k++)
-    if (i.src[k].kind == Kind::vgpr) top = std::max(top, i.src[k].reg + std::max(1u, dwords(i.src[k].type)));
+    if (i.src[k].kind == Kind::vgpr) top = std::max(top, i.src[k].reg + std::max(std::max(1u, dwords(i.src[k].type)), u32(i.wide[k + 1])));
   const bool memory = i.row->family == Family::vmem || i.row->family == Family::ds;
   const u32 mem_dwords = i.row->mem_bytes < 4 ? 1 : i.row->mem_bytes / 4;
   if (memory) {
@@ -482,7 +533,7 @@ void Decoder::check_registers(Inst& i) {
     if (i.row->family == Family::ds && i.row->mem_op == MemOp::none) top = std::max(top, i.dst.reg + 1u);
     if (i.row->name == "DS_SWIZZLE_B32") top = std::max(i.mem.addr, i.dst.reg) + 1u;
   } else if (i.dst.kind == Kind::vgpr) {
-    top = std::max(top, i.dst.reg + std::max(1u, dwords(i.dst.type)));
+    top = std::max(top, i.dst.reg + std::max(std::max(1u, dwords(i.dst.type)), u32(i.wide[0])));
   }
   if (top > program.context.vgprs) limit_registers(i, top, program.context.vgprs);
 }
@@ -491,6 +542,15 @@ void Decoder::limit_registers(Inst& i, u32 top, u32 limit) {
   i.run = run_bad_register;
   i.imm = i32(top - 1);
   i.size = limit;
+}
+
+// Targets that differ from the others in what an instruction does have rows of their own: "NAME fnuz" for
+// gfx942's FP8, "NAME gfx9" and so on for an encoding family.
+const Row* Decoder::row_for(const std::string& name) const {
+  static constexpr const char* family[] = {" gfx9", " gfx10", " gfx11", " gfx12"};
+  const Row* row = isa().fp8_fnuz ? find_row(name + " fnuz") : nullptr;
+  if (!row) row = find_row(name + family[int(isa().encoding)]);
+  return row ? row : find_row(name);
 }
 
 u32 Decoder::decode(u64 pc, Inst& i) {
@@ -523,7 +583,8 @@ u32 Decoder::decode(u64 pc, Inst& i) {
     case Format::vopd3: base = 12; break;
     default: break;
   }
-  if (d.size > base && base / 4 < 5) {
+  const bool prefixed = d.size == 16 && f.format == Format::vop3p;  // scales, then the matrix instruction
+  if (d.size > base && base / 4 < 5 && !prefixed) {
     const u32 extra = f.w[base / 4];
     u32 code = 0;
     if (f.format == Format::vop1 || f.format == Format::vop2 || f.format == Format::vopc) code = f.w[0] & 0x1ff;
@@ -543,12 +604,12 @@ u32 Decoder::decode(u64 pc, Inst& i) {
   // SDWA has a clamp bit for all; there, what cannot overflow ignores it.
   const bool sdwa_clamp = f.sdwa && f.format != Format::vopc && (f.extra >> 13 & 1);
   const bool clamped = ((f.format == Format::vop3 || f.format == Format::vop3p) && f.bits(15, 1)) || sdwa_clamp;
-  const Row* row = find_row(name.base);
+  const Row* row = row_for(name.base);
   // Saturating integer forms have rows of their own.
   if (row && clamped && row->family == Family::valu && !is_float(row->sig.dst) && row->sig.dst != Ty::none) {
     bool converts = true;  // from float to integer: saturates in any case
     for (u32 k = 0; k < row->sig.n; k++) converts &= is_float(row->sig.src[k]);
-    const Row* saturating = find_row(name.base + " clamp");
+    const Row* saturating = row_for(name.base + " clamp");
     if (saturating || !(sdwa_clamp || converts) || row->sig.mask_out) row = saturating;
     if (!row) {
       make_unknown(i, name.base + " clamp");
@@ -568,6 +629,7 @@ u32 Decoder::decode(u64 pc, Inst& i) {
       if (f.format == Format::vop3p) vop3p(i, f);
       else valu(i, f);
       break;
+    case Family::wide: wide(i, f); break;
     case Family::salu: case Family::control:
       if (f.format == Format::flat || f.format == Format::buffer) i.mem.scope = scope(f, f.format == Format::buffer);  // cache control
       if (f.format == Format::smem) scalar_dst(i, f.bits(6, 7), row->sig.dst);  // s_memtime

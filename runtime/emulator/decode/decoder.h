@@ -35,6 +35,10 @@ struct Decoder {
   void buffer(Inst&, const Fields&);
   void vopd(Inst&, const Fields&, const struct OpcodeName&);
   void add_msb(Inst&) const;
+  Src own_operand(Ty type, const Fields&);
+  static u32 modifiers(const Fields&, u32 at);
+  void wide(Inst&, const Fields&);
+  const Row* row_for(const std::string& name) const;
   void finish_valu(Inst&, const Fields&);
   void check_registers(Inst&);
   void limit_registers(Inst&, u32 top, u32 limit);

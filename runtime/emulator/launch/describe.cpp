@@ -22,7 +22,8 @@ std::string reg(char file, u32 number, u32 count) { return fmt::format("{}{}+{}"
 
 std::string source_text(const Inst& i, const Src& s, u32 lanes, bool vector) {
   std::string t;
-  const u32 n = s.type == Ty::mask ? lanes / 32 : dwords(s.type);
+  const u32 wide = i.wide[1 + (&s - i.src)];
+  const u32 n = s.type == Ty::mask ? lanes / 32 : std::max(dwords(s.type), wide);
   switch (s.kind) {
     case Kind::vgpr: t = reg('v', s.reg, n); break;
     case Kind::sgpr: t = reg('s', s.reg, n); break;
@@ -48,13 +49,13 @@ std::string source_text(const Inst& i, const Src& s, u32 lanes, bool vector) {
 std::string describe_half(const Inst& i, const DecodeContext& c) {
   const Row& row = *i.row;
   std::string t(row.name);
-  const bool vector = row.family == Family::valu || row.family == Family::lane;
-  if (i.dst.kind == Kind::vgpr) t += " dst=" + reg('v', i.dst.reg, dwords(i.dst.type)) + fmt::format(":{}{}", type_name(i.dst.type), i.dst.half && is_16bit(i.dst.type) ? ",half" : "");
+  const bool vector = row.family == Family::valu || row.family == Family::lane || row.family == Family::wide;
+  if (i.dst.kind == Kind::vgpr) t += " dst=" + reg('v', i.dst.reg, std::max<u32>(dwords(i.dst.type), i.wide[0])) + fmt::format(":{}{}", type_name(i.dst.type), i.dst.half && is_16bit(i.dst.type) ? ",half" : "");
   if (i.dst.kind == Kind::sgpr) t += " dst=" + reg('s', i.dst.reg, std::max(1u, dwords(i.dst.type)));
   if (i.sdst.kind == Kind::sgpr) t += " dst=" + reg('s', i.sdst.reg, c.lanes / 32);
   for (u32 k = 0; k < i.nsrc; k++) {
     const Src& s = i.src[k];
-    if (s.type == Ty::lane || ((row.flags & truth_table) && k == i.nsrc - 1u)) continue;
+    if (s.type == Ty::lane || s.type == Ty::mods || s.type == Ty::mode || ((row.flags & truth_table) && k == i.nsrc - 1u)) continue;
     const bool implied = ((row.flags & acc) && k == i.nsrc - 1u) || (row.flags & vcc_last && k == i.nsrc - 1u) || (row.flags & dst_read && (s.kind == Kind::sgpr ? s.reg == i.dst.reg : i.dst.reg == sink_reg)) || (s.type == Ty::mask && s.kind == Kind::sgpr && s.reg == vcc_reg);
     t += std::string(" src=") + (implied ? "~" : "") + source_text(i, s, c.lanes, vector);
   }

@@ -19,6 +19,7 @@ u32 initial_mode(const Kernel& k) {
   u32 mode = (r >> 12 & 0xff);
   const bool gfx12 = k.object->isa->encoding == Encoding::gfx12;
   mode |= (gfx12 ? 1 : r >> 21 & 1) << 8 | (gfx12 ? 1 : r >> 23 & 1) << 9;
+  mode |= (r >> 26 & 1) << 23;  // FP16_OVFL
   return mode;
 }
 

@@ -23,7 +23,7 @@ struct Lanes {
 using LaneFn = void (*)(const Lanes&);
 
 // What an operand's bits mean; decides inline constants, modifiers and denormal handling.
-enum class Ty : u8 { none, b16, f16, bf16, b32, f32, b64, i64, f64, mask, pk16, pkf16, pkbf16, pkf32, pkb32, mix, lane };
+enum class Ty : u8 { none, b16, f16, bf16, b32, f32, b64, i64, f64, mask, pk16, pkf16, pkbf16, pkf32, pkb32, mix, lane, mods, mode };
 
 constexpr u32 dwords(Ty t) {
   switch (t) {
@@ -122,7 +122,9 @@ struct Inst {
   bool sdwa = false;
   bool float_result = false;
   Dst dst, sdst;
-  Src src[4];
+  Src src[5];
+  u8 wide[6] = {};              // dwords of dst and of each source where more than the type says (WMMA)
+  u32 mods = 0;                 // WMMA: the modifier bits as in `mods`; a scale prefix's own from bit 16
   Dpp dpp;
   Mem mem;
   Matrix matrix;

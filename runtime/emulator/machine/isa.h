@@ -33,6 +33,7 @@ struct Isa {
   std::string_view generic;    // the generic target that covers it, or ""
   bool fma16_keeps_high;       // every 16-bit result keeps the other half (gfx10+)
   u8 cdna = 0;                 // generation of its matrix cores (CDNA1 to CDNA4), which round differently
+  bool fp8_fnuz = false;       // FP8 and BF8 in gfx942's form, without -0 and infinities
 };
 
 const Isa* find_isa(std::string_view name);       // nullptr if unknown

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "inst.h"
+#include "isa.h"
 
 namespace lathe::emu {
 
@@ -18,6 +19,7 @@ enum class Family : u8 {
   ds,
   vmem,      // FLAT, GLOBAL, SCRATCH, MUBUF
   mfma,      // VOP3P-MAI: CDNA's matrix instructions
+  wide,      // WMMA and wide conversions: register groups as the row's shape says
 };
 
 // How undefined bits pass through (valgrind's rule: moving is fine, and the result is as undefined as
@@ -41,7 +43,7 @@ struct Sig {
   Ty src[4] = {};
 };
 
-enum RowFlag : u16 {
+enum RowFlag : u32 {
   acc = 1,        // the destination is the last source too (v_fmac)
   lit_last = 2,   // the last source is a trailing literal (v_fmaak)
   lit_mid = 4,    // the middle source is (v_fmamk)
@@ -56,6 +58,8 @@ enum RowFlag : u16 {
   d_hi = 4096,    // writes the high half (v_fma_mixhi)
   agpr_src = 8192, agpr_dst = 16384,  // v_accvgpr_read, _write, _mov
   truth_table = 32768,                // v_bitop3: the modifiers' bits are a table, given as the last source
+  byte_src = 1 << 16,  // OP_SEL[1:0], reversed, is the byte of the source (v_cvt_f32_fp8)
+  byte_dst = 1 << 17,  // OP_SEL[3:2] is the byte of the destination; the others are kept (v_cvt_sr_fp8_f32)
 };
 
 enum class MemOp : u8 {
@@ -87,17 +91,19 @@ struct Row {
   Handler simple[2] = {};         // the fast path of family valu
   Undef undef = Undef::any;
   u8 data_operands = 0;           // for Undef::same: bit per operand that is data, not control
-  u16 flags = 0;
+  u32 flags = 0;
   MemOp mem_op = MemOp::none;
   u8 mem_bytes = 0, mem_flags = 0;
   u8 operand_dwords[4] = {};      // matrix rows: registers of D, A, B, and C or the sparse index
-  u8 passes[3] = {};              // matrix rows: passes of 4 cycles on CDNA1 and 2, CDNA3, CDNA4; 0: not there
+  u8 passes[3] = {};              // matrix rows: passes of 4 cycles on CDNA1 and 2, CDNA3, CDNA4 (WMMA: RDNA3, RDNA4, gfx1250); 0: not there
   u8 matrix_flags = 0;
   Class cls = Class::valu;
+  const void* shape = nullptr;    // of the family wide: the row's own description
+  void (*prepare)(const Isa&, u32 lanes, Inst&) = nullptr;  // of the family wide: sets Inst::wide
 
-  constexpr Row with(u16 more) const {
+  constexpr Row with(u32 more) const {
     Row r = *this;
-    r.flags = u16(r.flags | more);
+    r.flags |= more;
     return r;
   }
   constexpr Row undefined(Undef u, u8 data = 0) const {

@@ -34,6 +34,20 @@ struct bit {
 struct lane_id {
   u32 value;
 };
+// The instruction's modifier bits as one constant, for rows that read them as an operand:
+// NEG in bits 2:0, ABS or NEG_HI in 5:3, OP_SEL in 9:6 (VOP3P: OP_SEL_HI[2] in 9), OMOD or OP_SEL_HI[1:0] in 11:10, CLAMP in 12.
+struct mods {
+  u32 value;
+  constexpr u32 neg() const { return value & 7; }
+  constexpr u32 neg_hi() const { return value >> 3 & 7; }
+  constexpr u32 op_sel() const { return value >> 6 & 15; }
+  constexpr bool clamp() const { return value >> 12 & 1; }
+};
+// The MODE register, as an operand.
+struct mode_bits {
+  u32 value;
+  constexpr bool fp16_ovfl() const { return value >> 23 & 1; }
+};
 // A vector result with a mask result beside it: carry out, or v_div_scale's flag.
 template <class T>
 struct Out2 {

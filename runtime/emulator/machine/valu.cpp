@@ -40,6 +40,10 @@ const void* fetch(Wave& w, const Inst* i, const Src& s, Temp& t, u64 exec, bool 
     spread_mask(m, t.d(), n);
     return t.q;
   }
+  if (s.type == Ty::mode) {
+    broadcast(w.mode, t.d(), n);
+    return t.q;
+  }
   if (s.type == Ty::pkf32) {
     // Two registers stand one after the other, so a pair is 2n floats: low halves, then high halves.
     const u32* d = t.d();
@@ -141,13 +145,13 @@ const void* fetch(Wave& w, const Inst* i, const Src& s, Temp& t, u64 exec, bool 
       break;
     case Ty::pk16: case Ty::pkf16: case Ty::pkbf16: {
       const bool flush = s.type == Ty::pkf16 && w.flush64_in;
-      if (!s.sel && s.sel_hi && !s.neg && !s.neg_hi && !flush) break;
+      if (!s.sel && s.sel_hi && !s.neg && !s.neg_hi && !s.abs && !flush) break;
       const u32 lo_shift = s.sel ? 16 : 0, hi_shift = s.sel_hi ? 16 : 0;
-      const u32 flip = s.type == Ty::pk16 ? 0 : u32(s.neg) << 15 | u32(s.neg_hi) << 31;
+      const u32 flip = s.type == Ty::pk16 ? 0 : u32(s.neg) << 15 | u32(s.neg_hi) << 31, clear = s.abs ? 0x7fff7fffu : ~0u;
       for (u32 k = 0; k < n; k++) {
         u32 lo = (d[k] >> lo_shift) & 0xffff, hi = (d[k] >> hi_shift) & 0xffff;
         if (flush) lo = flush_f16(lo), hi = flush_f16(hi);
-        t.d()[k] = (lo | hi << 16) ^ flip;
+        t.d()[k] = ((lo | hi << 16) & clear) ^ flip;
       }
       d = t.d();
       break;

@@ -17,7 +17,7 @@ LATHE_LANE(f32, f32, u32) LATHE_LANE(u32, b32, u32) LATHE_LANE(i32, b32, u32) LA
 LATHE_LANE(u16, b16, u32) LATHE_LANE(i16, b16, u32) LATHE_LANE(bf16, bf16, u32) LATHE_LANE(bit, mask, u32)
 LATHE_LANE(f64, f64, u64) LATHE_LANE(u64, b64, u64) LATHE_LANE(i64, i64, u64)
 LATHE_LANE(pk<f16>, pkf16, u32) LATHE_LANE(pk<u16>, pk16, u32) LATHE_LANE(pk<i16>, pk16, u32) LATHE_LANE(pk<bf16>, pkbf16, u32)
-LATHE_LANE(lane_id, lane, u32)
+LATHE_LANE(lane_id, lane, u32) LATHE_LANE(mods, mods, u32) LATHE_LANE(mode_bits, mode, u32)
 LATHE_LANE(pk<f32>, pkf32, u64) LATHE_LANE(pk<u32>, pkb32, u64)
 #undef LATHE_LANE
 

@@ -20,7 +20,7 @@ const RowSet& row_set() {
       vector_byte_rows(),
       vector_bf16_rows(),
       vector_compare_rows(), baseline::lane_rows(), memory_rows(),         lds_rows(),
-      mfma_rows(),
+      mfma_rows(), dot_rows(), vector_fp8_rows(), scaled_rows(), wmma_rows(),
   };
   static const RowSet set{LATHE_STRING(LATHE_LEVEL), tables};
   return set;

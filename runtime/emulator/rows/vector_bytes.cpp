@@ -68,7 +68,6 @@ constexpr Row rows[] = {
   valu("V_ASHR_PK_I8_I32", [](i32 a, i32 b, u32 c) -> u16 { return u16((clip(a >> (c & 31), -128, 127) & 255) | (clip(b >> (c & 31), -128, 127) & 255) << 8); }),
   valu("V_ASHR_PK_U8_I32", [](i32 a, i32 b, u32 c) -> u16 { return u16(clip(a >> (c & 31), 0, 255) | clip(b >> (c & 31), 0, 255) << 8); }),
   // CDNA4 ISA: a step of a shift register with the polynomial 197
-  valu("V_PRNG_B32", [](u32 a) -> u32 { return a << 1 ^ (a >> 31 ? 197u : 0u); }),
   valu("V_CVT_NORM_I16_F16", [](f16 a) -> u16 { return norm_i16(a); }), valu("V_CVT_NORM_U16_F16", [](f16 a) -> u16 { return norm_u16(a); }),
   valu("V_CVT_PKNORM_I16_F16", [](f16 a, f16 b) -> u32 { return norm_i16(a) | u32(norm_i16(b)) << 16; }), valu("V_CVT_PKNORM_U16_F16", [](f16 a, f16 b) -> u32 { return norm_u16(a) | u32(norm_u16(b)) << 16; }),
   valu("V_CVT_PK_NORM_I16_F16", [](f16 a, f16 b) -> u32 { return norm_i16(a) | u32(norm_i16(b)) << 16; }), valu("V_CVT_PK_NORM_U16_F16", [](f16 a, f16 b) -> u32 { return norm_u16(a) | u32(norm_u16(b)) << 16; }),

@@ -1,4 +1,4 @@
-// VOP3P: packed pairs, the mixed-precision fma and the f16 dot products.
+// VOP3P: packed pairs and the mixed-precision fma.
 #include "machine/valu.h"
 #include "rows/float_math.h"
 #include "rows/tables.h"
@@ -58,11 +58,6 @@ constexpr Row rows[] = {
   arith("V_MAD_MIX_F32", [](mix a, mix b, mix c) -> f32 { return a.value * b.value + c.value; }),
   arith("V_MAD_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high),
   arith("V_MAD_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high | d_hi),
-  // The two products are exact in f32; each sum is rounded (CDNA3 ISA, V_DOT2_F32_F16).
-  arith("V_DOT2_F32_F16", [](pk<f16> a, pk<f16> b, f32 c) -> f32 { return __builtin_fmaf(to_f32(a.hi), to_f32(b.hi), __builtin_fmaf(to_f32(a.lo), to_f32(b.lo), c)); }),
-  arith("V_DOT2C_F32_F16", [](pk<f16> a, pk<f16> b, f32 d) -> f32 { return __builtin_fmaf(to_f32(a.hi), to_f32(b.hi), __builtin_fmaf(to_f32(a.lo), to_f32(b.lo), d)); }).with(acc),
-  valu("V_DOT2_I32_I16", [](pk<i16> a, pk<i16> b, i32 c) -> i32 { return i32(u32(i32(a.lo) * b.lo) + u32(i32(a.hi) * b.hi) + u32(c)); }),
-  valu("V_DOT2_U32_U16", [](pk<u16> a, pk<u16> b, u32 c) -> u32 { return u32(a.lo) * b.lo + u32(a.hi) * b.hi + c; }),
 };
 // clang-format on
 
