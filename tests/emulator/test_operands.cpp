@@ -270,8 +270,9 @@ std::string compare_alu(const Line& l, const Decoded& d) {
     const bool abs = has("abs") || (s.type == "mix" && has("neg_hi"));
     if (abs != (o.abs || ((s.type == "f32" || s.type == "mix") && neg_hi))) return "source " + std::to_string(k) + ": abs";
     if (is_packed(s.type) && s.type != "pk16" && has("neg_hi") != (neg_hi || o.neg)) return "source " + std::to_string(k) + ": neg_hi";
-    if (is_packed(s.type) || s.type == "mix" || (is_16(s.type) && !o.half && o.where[0] != 'k' && o.where[0] != 'x')) {
-      if (has("sel") != bit_of(l, "op_sel", m, false)) return "source " + std::to_string(k) + ": op_sel";
+    if (is_packed(s.type) || s.type == "mix" || (is_16(s.type) && !o.half && o.where[0] == 'v')) {
+      // The bits of conversions choose bytes, or the result's half.
+      if (!starts(l.mnemonic, "v_cvt_") && has("sel") != bit_of(l, "op_sel", m, false)) return "source " + std::to_string(k) + ": op_sel";
       if (!is_16(s.type) && !s.implied && s.type != "pkb32" && has("sel_hi") != bit_of(l, "op_sel_hi", m, s.type != "mix")) return "source " + std::to_string(k) + ": op_sel_hi";
     }
     if (l.modifiers.count("src0_sel") || l.modifiers.count("src1_sel")) {

@@ -112,6 +112,7 @@ void Decoder::vopd(Inst& i, const Fields& f, const OpcodeName& name) {
       h.src[s] = source(code, sig.src[s], f, true, false);
       if (is_packed(sig.src[s])) h.src[s].sel = 0, h.src[s].sel_hi = 1;
       h.src[s].neg = from.neg >> s & 1;
+      if (is_packed(sig.src[s])) h.src[s].neg_hi = h.src[s].neg;
     }
     h.dst = vector_dst(from.dst, sig.dst, false, 0, false);
     add_msb(h);

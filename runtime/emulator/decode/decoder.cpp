@@ -314,6 +314,9 @@ void Decoder::valu(Inst& i, const Fields& f) {
     if (f.format != Format::vopc) i.clamp = x >> 13 & 1, i.omod = x >> 14 & 3;
   }
   no_modifiers();
+  // Outside VOP3P one sign bit stands for both halves.
+  for (u32 k = 0; k < sig.n; k++)
+    if (is_packed(i.src[k].type)) i.src[k].neg_hi = i.src[k].neg;
 
   if (row.flags & RowFlag::scalar_dst) {
     Inst& j = i;
@@ -377,7 +380,7 @@ void Decoder::wide(Inst& i, const Fields& f) {
     Src& s = i.src[k];
     s = source(code, row.sig.src[k], f, true, false);
     if (f.format == Format::vop3) {
-      s.neg = i.mods >> k & 1, s.abs = i.mods >> (3 + k) & 1;
+      if (is_float(s.type)) s.neg = i.mods >> k & 1, s.abs = i.mods >> (3 + k) & 1;
       if (is_16bit(s.type)) s.sel = i.mods >> (6 + k) & 1;
     }
   }

@@ -118,8 +118,9 @@ struct Toucher {
       else if (stamp_of(r) < w.epoch) now = mine | bytes;
       else now = (mine & ~(several_waves << 23)) | u64(((r ^ mine) >> 23 & 63) ? several_waves : w.id) << 23 | (r & 15) | bytes;
       if (now != r) {
+        // The place first: whoever sees the tag finds it.
+        __atomic_store_n(&t.read_at[k], place(w, i, lane), __ATOMIC_RELEASE);
         __atomic_exchange_n(&t.read[k], now, __ATOMIC_SEQ_CST);
-        t.read_at[k] = place(w, i, lane);
       }
     }
     const u64 c = __atomic_load_n(&t.write[k], __ATOMIC_RELAXED);
@@ -127,18 +128,19 @@ struct Toucher {
     if (marked) __atomic_fetch_or(&t.write[k], flag, __ATOMIC_RELAXED);  // it was an atomic store, then
     else check(w, i, address, lane, false, c, t.write_at[k], Other::wrote);
   }
-  void write(Touches& t, u64 k, u64 address, u64 bytes, u32 lane, const u8* p) const {
+  // Returns the tag that stood there.
+  u64 write(Touches& t, u64 k, u64 address, u64 bytes, u32 lane, const u8* p) const {
     u64 now = mine | bytes | (marked ? flag : 0);
     const u64 before = __atomic_load_n(&t.write[k], __ATOMIC_RELAXED);
     if (before >> 5 == now >> 5) now |= before & 15;
-    const u32 at = t.write_at[k];
+    const u32 at = __atomic_exchange_n(&t.write_at[k], place(w, i, lane), __ATOMIC_SEQ_CST);
     const u64 c = __atomic_exchange_n(&t.write[k], now, __ATOMIC_SEQ_CST);
-    t.write_at[k] = place(w, i, lane);
-    if (marked) return;
+    if (marked) return c;
     if (__builtin_expect(foreign(c), 0) && (c & bytes) && !(c & flag) && !stores_same_value(w, i, p, lane))
       check(w, i, address, lane, true, c, at, Other::wrote);
     const u64 r = __atomic_load_n(&t.read[k], __ATOMIC_RELAXED);
     if (__builtin_expect(foreign(r) || (launch_of(r) == launch_of(mine) && (r & flag)), 0) && (r & bytes)) check(w, i, address, lane, true, r, t.read_at[k], Other::read);
+    return c;
   }
 };
 
@@ -237,9 +239,19 @@ void touch_global(Wave& w, const Inst* i, u8* const* p, u64 exec, u32 bytes, Tou
     if (!f.touches) continue;
     const u64 from = a - f.lo;
     if (!(from & 3) && bytes >= 4) {
-      for (u64 k = from / 4, end = k + bytes / 4; k < end; k++)
-        if (what == Touch::read) t.read(*f.touches, k, a, 15, lane);
-        else t.write(*f.touches, k, a, 15, lane, p[lane]);
+      for (u64 k = from / 4, end = k + bytes / 4; k < end; k++) {
+        if (what == Touch::read) {
+          t.read(*f.touches, k, a, 15, lane);
+          continue;
+        }
+        const u64 before = t.write(*f.touches, k, a, 15, lane, p[lane]);
+        // A plain store that came since the releases were looked up, and whose tag is gone now.
+        if (what == Touch::atomic && g.log && launch_of(before) == g.launch_tag && !(before & flag)) {
+          std::lock_guard lock(g.log->mutex);
+          u64& known = g.log->atomics[a];
+          known = std::max(known, release_before(*g.log, before));
+        }
+      }
       continue;
     }
     for (u64 b = from; b < from + bytes;) {
@@ -270,9 +282,10 @@ void observe_global(Wave& w, u8* const* p, u64 exec) {
 void observe_all(Wave& w) {
   Group& g = *w.group;
   w.synced = g.epoch;
+  w.horizon = ~u64(0);  // no log: everything counts as known
   if (!g.log) return;
   std::lock_guard lock(g.log->mutex);
-  w.observed = std::max(w.observed, g.log->clock);
+  w.observed = w.horizon = std::max<u64>(1, g.log->clock);
 }
 
 void touch_scalar(Wave& w, const Inst* i, Allocation* m, u64 address, u32 bytes) {

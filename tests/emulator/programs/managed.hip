@@ -9,7 +9,7 @@ __managed__ int* chosen;
 
 __global__ void work(int k) {
   atomicAdd(&total, k);
-  grid[blockIdx.x][threadIdx.x] = grid[1 - blockIdx.x][threadIdx.x] * 0 + blockIdx.x * 100 + threadIdx.x;
+  grid[blockIdx.x][threadIdx.x] = grid[blockIdx.x][threadIdx.x] * 0 + blockIdx.x * 100 + threadIdx.x;
 }
 __global__ void through_pointer() { *chosen = 77; }
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "../support.h"
+#include "tests/emulator/support.h"
 #include "values.h"
 
 namespace emu_suite {
