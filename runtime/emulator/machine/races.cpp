@@ -171,6 +171,12 @@ struct Finder {
     const u64 c = __atomic_load_n(&touches->write[(a - lo) / 4], __ATOMIC_RELAXED);
     return launch_of(c) == w.group->launch_tag ? release_before(log, c) : 0;
   }
+  // A plain store that came between this atomic's tag and its value: read atomically, it counts as an atomic one.
+  void mark_read(u64 a) {
+    if (!touches) return;
+    u64& t = touches->write[(a - lo) / 4];
+    if (const u64 c = __atomic_load_n(&t, __ATOMIC_RELAXED); launch_of(c) == w.group->launch_tag && !(c & flag)) __atomic_fetch_or(&t, flag, __ATOMIC_RELAXED);
+  }
 };
 
 bool stores_open(const Wave& w) {
@@ -276,6 +282,7 @@ void observe_global(Wave& w, u8* const* p, u64 exec) {
     const auto it = g.log->atomics.find(a);
     if (it != g.log->atomics.end()) w.observed = std::max(w.observed, it->second);
     w.observed = std::max(w.observed, f.plain_release(*g.log, a));
+    f.mark_read(a);
   }
 }
 
