@@ -63,7 +63,6 @@ class Reader {
       case StmtKind::alloc: {
         const auto* a = as<AllocNode>(s);
         if (a->scope == Scope::shared) result.shared.push_back(a->tensor);
-        if (a->scope == Scope::registers) private_.insert(a->tensor.get());
         return read(a->body, domain, divergent);
       }
       case StmtKind::branch: {
@@ -139,7 +138,7 @@ class Reader {
         return true;
       });
     if (!seen_.insert(key).second) return;
-    Access a{tensor, {}, write, private_.count(tensor.get()) != 0, std::move(domain), moment_, std::move(text)};
+    Access a{tensor, {}, write, std::move(domain), moment_, std::move(text)};
     if (lanes > 1) a.domain = lanes_.within(a.domain, lanes);
     for (const Expr& i : indices) a.indices.push_back(lane_of(i, lanes_.lane));
     result.accesses.push_back(std::move(a));
@@ -148,7 +147,6 @@ class Reader {
   Lanes lanes_;
   Moment moment_;
   std::set<const VarNode*> differs_;     // variables that work-items of a group see differently
-  std::set<const TensorNode*> private_;  // tensors in registers
   std::set<std::string> seen_;
 };
 

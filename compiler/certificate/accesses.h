@@ -34,7 +34,6 @@ struct Access {
   Tensor tensor;
   std::vector<Expr> indices;   // scalars: a vector access has a lane variable of its own
   bool write = false;
-  bool own = false;            // of registers, which no other work-item sees
   DomainRef domain;
   Moment moment;
   std::string text;            // "A[i + 1]", for people

@@ -52,6 +52,8 @@ TEST_CASE("an endless kernel is stopped at its loop", "[strict][schedule]") {
     int n = 1;
     REQUIRE(launch(m["endless"], {1}, {64}, 0, out, n) == hipErrorLaunchFailure);
     REQUIRE_THAT(report(), Contains("endless loop?") && Contains("the limit is 200000 (LATHE_EMULATOR_LIMIT)") && Contains("s_") && Contains("branch") && Contains("code offset") && Contains("source       ") && Contains(".cl:4"));
+    REQUIRE(launch(m["endless_barrier"], {1}, {128}, 0, out, n) == hipErrorLaunchFailure);
+    REQUIRE_THAT(report(), Contains("endless loop?"));
   });
   Setting higher("LATHE_EMULATOR_LIMIT", "1000000000");
   Module m("gfx942", compile_opencl("schedule.cl", "gfx942", "-O1"));

@@ -270,10 +270,11 @@ bool Worker::run_round(bool& polled) {
     w.state = Wave::State::running;
     w.slice = turn, w.polls = 0;
     run_wave(w, at_, group_.counters.executed);
+    // Also of waves that stop at a barrier: a loop may have one.
+    if (const u64 executed = total(group_.counters) - executed_before_; executed > state_.instruction_limit)
+      raise(FaultKind::limit, fmt::format("endless loop? this work-group has run {} instructions, the limit is {} (LATHE_EMULATOR_LIMIT)", executed, state_.instruction_limit));
     // A wave that stops before its turn is over has reached a barrier, its end, or sleeps.
     if (w.state == Wave::State::running) {
-      if (const u64 executed = total(group_.counters) - executed_before_; executed > state_.instruction_limit)
-        raise(FaultKind::limit, fmt::format("endless loop? this work-group has run {} instructions, the limit is {} (LATHE_EMULATOR_LIMIT)", executed, state_.instruction_limit));
       polled &= w.polls != 0;
     } else {
       moved = true;

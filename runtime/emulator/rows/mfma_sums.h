@@ -230,8 +230,11 @@ static inline void meet_row(const i32* sums, const i32* exponents, f32* d) {
     }
     const F x = old * same_bits<F>((151 - e) << 23), unit = same_bits<F>((e + 103) << 23);
     I c = __builtin_convertvector(x, I);
-    c += __builtin_convertvector(c, F) > x;            // floor: a mask is -1
-    c += (x == F{}) & (old < F{});                     // also of what the scaling made zero
+    // Wraps in lanes that are out of range, which the second way below computes.
+    typedef u32 U __attribute__((vector_size(sizeof(I))));
+    U floor = same_bits<U>(c) + same_bits<U>(I(__builtin_convertvector(c, F) > x));  // a mask is -1
+    floor += same_bits<U>(I((x == F{}) & (old < F{})));                               // also of what the scaling made zero
+    c = same_bits<I>(floor);
     if constexpr (Split) c = ec < e - 25 ? I{} : c;
     if (!any(ec > e)) {  // 32-bit integers hold all of it
       store(d + v, __builtin_convertvector(sum + c, F) * unit);

@@ -61,3 +61,8 @@ kernel void some_leave(global int* out) {
   __builtin_amdgcn_s_barrier();
   out[wi() + 256] = 2;
 }
+// No wave's turn ever ends but at the barrier.
+kernel void endless_barrier(global int* out, int n) {
+  while (n) __builtin_amdgcn_s_barrier();
+  out[wi()] = n;
+}
