@@ -27,9 +27,10 @@ u64 number_from_environment(const char* name, u64 otherwise) {
 constexpr u64 resident_bytes = u64(1) << 30;
 
 struct Grid {
-  Grid(const LaunchState& s, u64 n, u64 resident) : launch(s), groups(n), resident_per_thread(resident) {}
+  Grid(const LaunchState& s, u64 n, u32 threads, u64 resident) : launch(s), groups(n), threads(threads), resident_per_thread(resident) {}
   const LaunchState& launch;
   u64 groups;
+  u32 threads;
   u64 resident_per_thread;
   std::atomic<u64> next{0};
   std::atomic<u64> events{0};
@@ -86,7 +87,7 @@ void run_on_this_thread(Grid& grid) {
     } else if (Clock::now() - since > std::chrono::seconds(patience)) {
       const u64 begun = std::min<u64>(grid.next, grid.groups);
       worker->give_up(fmt::format("no progress for {} s (LATHE_EMULATOR_PATIENCE): all waves of the {} groups that run only poll memory; {} groups have not begun, {} at most can be resident",
-                                  patience, standing_back.size() + 1, grid.groups - begun, grid.resident_per_thread * pool_size()));
+                                  patience, standing_back.size() + 1, grid.groups - begun, grid.resident_per_thread * grid.threads));
     }
     standing_back.push_back(std::move(worker));
   }
@@ -103,7 +104,7 @@ std::optional<FaultReport> run_groups(LaunchState& s) {
   // The race check looks at a store's tag and at what memory holds, which must not change in between: strict mode runs
   // the groups of a launch on one thread, and reports the same each time.
   const u32 threads = s.strict ? 1 : u32(std::min<u64>(groups, pool_size()));
-  Grid grid(s, groups, std::max<u64>(4, resident_bytes / threads / Worker::bytes_needed(s)));
+  Grid grid(s, groups, threads, std::max<u64>(4, resident_bytes / threads / Worker::bytes_needed(s)));
   s.events = &grid.events;
   run_on_pool(threads, [&](u32) {
     try {
