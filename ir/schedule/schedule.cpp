@@ -6,7 +6,8 @@
 
 #include "ir/lexer.h"
 #include "ir/print.h"
-#include "ir/schedule/actions.h"
+#include "ir/schedule/step_context.h"
+#include "ir/schedule/step_row.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
@@ -82,7 +83,9 @@ Tensor Schedule::find_tensor(std::string_view name) const {
 void Schedule::apply(const Step& step) {
   // Work on a copy, so that a refused step leaves nothing behind.
   Schedule next = *this;
-  apply_step(next.stages_, step);
+  check_step(step);
+  StepContext context(next.stages_, step);
+  find_step_row(step.keyword)->apply(context);
   next.steps_.push_back(step);
   *this = std::move(next);
 }
@@ -146,14 +149,14 @@ StageRef& StageRef::step(Step s) {
 std::array<LoopRef, 2> StageRef::split(const Loop& loop, int64_t factor) {
   const Stage& stage = *schedule_->find_stage(name_);
   const std::string a = fresh_loop(stage, loop.name + "0"), b = fresh_loop(stage, loop.name + "1");
-  step({StepKind::split, {axis(loop)}, {}, {a, b}, {factor}, "guard"});
+  step({"split", {axis(loop)}, {}, {a, b}, {factor}, "guard"});
   return {LoopRef{name_, a}, LoopRef{name_, b}};
 }
 
 std::array<LoopRef, 2> StageRef::split_parts(const Loop& loop, int64_t parts) {
   const Stage& stage = *schedule_->find_stage(name_);
   const std::string a = fresh_loop(stage, loop.name + "0"), b = fresh_loop(stage, loop.name + "1");
-  step({StepKind::split_parts, {axis(loop)}, {}, {a, b}, {parts}, "guard"});
+  step({"split_parts", {axis(loop)}, {}, {a, b}, {parts}, "guard"});
   return {LoopRef{name_, a}, LoopRef{name_, b}};
 }
 
@@ -165,7 +168,7 @@ LoopRef StageRef::fuse(const std::vector<Loop>& loops) {
     wanted += (wanted.empty() ? "" : "_") + l.name;
   }
   const std::string name = fresh_loop(*schedule_->find_stage(name_), wanted);
-  step({StepKind::fuse, axes, {}, {name}, {}, {}});
+  step({"fuse", axes, {}, {name}, {}, {}});
   return {name_, name};
 }
 
@@ -173,34 +176,34 @@ std::array<LoopRef, 4> StageRef::tile(const Loop& i, const Loop& j, int64_t fact
   const Stage& stage = *schedule_->find_stage(name_);
   const std::string i0 = fresh_loop(stage, i.name + "0"), i1 = fresh_loop(stage, i.name + "1");
   const std::string j0 = fresh_loop(stage, j.name + "0"), j1 = fresh_loop(stage, j.name + "1");
-  step({StepKind::tile, {axis(i), axis(j)}, {}, {i0, j0, i1, j1}, {factor_i, factor_j}, "guard"});
+  step({"tile", {axis(i), axis(j)}, {}, {i0, j0, i1, j1}, {factor_i, factor_j}, "guard"});
   return {LoopRef{name_, i0}, LoopRef{name_, j0}, LoopRef{name_, i1}, LoopRef{name_, j1}};
 }
 
 StageRef& StageRef::reorder(const std::vector<Loop>& loops) {
   std::vector<AxisName> axes;
   for (const Loop& l : loops) axes.push_back(axis(l));
-  return step({StepKind::reorder, axes, {}, {}, {}, {}});
+  return step({"reorder", axes, {}, {}, {}, {}});
 }
 
 StageRef& StageRef::bind(const Loop& loop, LoopKind kind) {
-  return step({StepKind::bind, {axis(loop)}, {}, {}, {}, std::string(to_string(kind))});
+  return step({"bind", {axis(loop)}, {}, {}, {}, std::string(to_string(kind))});
 }
-StageRef& StageRef::vectorize(const Loop& loop) { return step({StepKind::vectorize, {axis(loop)}, {}, {}, {}, {}}); }
-StageRef& StageRef::unroll(const Loop& loop) { return step({StepKind::unroll, {axis(loop)}, {}, {}, {}, {}}); }
+StageRef& StageRef::vectorize(const Loop& loop) { return step({"vectorize", {axis(loop)}, {}, {}, {}, {}}); }
+StageRef& StageRef::unroll(const Loop& loop) { return step({"unroll", {axis(loop)}, {}, {}, {}, {}}); }
 StageRef& StageRef::compute_at(const StageRef& consumer, const Loop& loop) {
-  return step({StepKind::compute_at, {consumer.axis(loop)}, {name_}, {}, {}, {}});
+  return step({"compute_at", {consumer.axis(loop)}, {name_}, {}, {}, {}});
 }
-StageRef& StageRef::compute_inline() { return step({StepKind::compute_inline, {}, {name_}, {}, {}, {}}); }
-StageRef& StageRef::compute_root() { return step({StepKind::compute_root, {}, {name_}, {}, {}, {}}); }
+StageRef& StageRef::compute_inline() { return step({"compute_inline", {}, {name_}, {}, {}, {}}); }
+StageRef& StageRef::compute_root() { return step({"compute_root", {}, {name_}, {}, {}, {}}); }
 StageRef& StageRef::set_scope(Scope scope) {
-  return step({StepKind::set_scope, {}, {name_}, {}, {}, std::string(to_string(scope))});
+  return step({"set_scope", {}, {name_}, {}, {}, std::string(to_string(scope))});
 }
 
 Tensor Schedule::cache_read(const Tensor& tensor, Scope scope, const std::vector<Tensor>& readers) {
   if (!tensor) throw Error("cache_read", "the tensor is empty", "give the tensor to stage");
   const std::string name = fresh_tensor(*this, fmt::format("{}_{}", tensor.name(), to_string(scope)));
-  Step step{StepKind::cache_read, {}, {tensor.name()}, {name}, {}, std::string(to_string(scope))};
+  Step step{"cache_read", {}, {tensor.name()}, {name}, {}, std::string(to_string(scope))};
   for (const Tensor& reader : readers) step.tensors.push_back(reader.name());
   apply(step);
   return find_tensor(name);
@@ -209,7 +212,7 @@ Tensor Schedule::cache_read(const Tensor& tensor, Scope scope, const std::vector
 Tensor Schedule::cache_write(const Tensor& tensor, Scope scope) {
   if (!tensor) throw Error("cache_write", "the tensor is empty", "give the tensor to stage");
   const std::string name = fresh_tensor(*this, fmt::format("{}_{}", tensor.name(), to_string(scope)));
-  apply({StepKind::cache_write, {}, {tensor.name()}, {name}, {}, std::string(to_string(scope))});
+  apply({"cache_write", {}, {tensor.name()}, {name}, {}, std::string(to_string(scope))});
   return find_tensor(name);
 }
 

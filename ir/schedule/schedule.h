@@ -136,7 +136,6 @@ class Schedule {
   uint64_t hash() const;                                      // of the steps' text
 
  private:
-  friend struct StepActions;
   std::vector<Tensor> outputs_;
   std::vector<Stage> stages_;
   std::vector<Step> steps_;

@@ -4,45 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "ir/lexer.h"
+#include "ir/schedule/step_row.h"
 
 namespace lathe {
 namespace {
-
-// One row a step: its keyword and its grammar. In a grammar
-//   @A one axis (C.i)      @A* axes, comma between     @T one stage      @T* stages
-//   @R one new name        @R* new names               @N a number       @N* numbers      @W one of `words`
-// and anything else is itself.
-struct StepRow {
-  StepKind kind;
-  std::string_view keyword, grammar;
-  std::vector<std::string_view> words;
-};
-
-const std::vector<std::string_view> tails = {"guard"};
-const std::vector<std::string_view> indices = {"block_x", "block_y", "block_z", "thread_x", "thread_y", "thread_z"};
-const std::vector<std::string_view> scopes = {"global", "shared", "register"};
-
-const std::vector<StepRow>& rows() {
-  static const std::vector<StepRow> table = {
-      {StepKind::split, "split", "@A -> @R , @R by @N , tail @W", tails},
-      {StepKind::split_parts, "split_parts", "@A -> @R , @R into @N , tail @W", tails},
-      {StepKind::fuse, "fuse", "@A* -> @R", {}},
-      {StepKind::tile, "tile", "@A , @A -> @R , @R , @R , @R by @N , @N , tail @W", tails},
-      {StepKind::reorder, "reorder", "@A*", {}},
-      {StepKind::bind, "bind", "@A to @W", indices},
-      {StepKind::vectorize, "vectorize", "@A", {}},
-      {StepKind::unroll, "unroll", "@A", {}},
-      {StepKind::compute_at, "compute_at", "@T at @A", {}},
-      {StepKind::compute_inline, "compute_inline", "@T", {}},
-      {StepKind::compute_root, "compute_root", "@T", {}},
-      {StepKind::cache_read, "cache_read", "@T -> @R in @W for @T*", scopes},
-      {StepKind::cache_write, "cache_write", "@T -> @R in @W", scopes},
-      {StepKind::set_scope, "set_scope", "@T to @W", scopes},
-  };
-  return table;
-}
 
 std::vector<std::string_view> pieces_of(std::string_view grammar) {
   std::vector<std::string_view> pieces;
@@ -75,13 +43,47 @@ std::string joined(const std::vector<std::string_view>& words) {
   return result;
 }
 
+// How many letters to change, add or leave out to make one word of the other.
+size_t edits(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j)
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
+  }
+  return row[b.size()];
+}
+
+std::string steps_like(std::string_view keyword) {
+  std::vector<std::string_view> all;
+  for (const StepRow& r : step_rows()) all.push_back(r.keyword);
+  const auto nearest = std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return edits(keyword, a) < edits(keyword, b); });
+  if (edits(keyword, *nearest) <= 2) return fmt::format("did you mean {}?", *nearest);
+  return "the steps are " + joined(all);
+}
+
 }  // namespace
 
+std::span<const StepRow> step_rows() {
+  static const std::vector<StepRow> table = [] {
+    std::vector<StepRow> all;
+    for (const auto& rows : {loop_steps(), mark_steps(), place_steps(), cache_steps()}) all.insert(all.end(), rows.begin(), rows.end());
+    return all;
+  }();
+  return table;
+}
+
+const StepRow* find_step_row(std::string_view keyword) {
+  for (const StepRow& r : step_rows())
+    if (r.keyword == keyword) return &r;
+  return nullptr;
+}
+
 std::string to_string(const Step& step) {
-  const StepRow* row = nullptr;
-  for (const StepRow& r : rows())
-    if (r.kind == step.kind) row = &r;
-  std::string text(row->keyword);
+  std::string text(step.keyword);
+  const StepRow* row = find_step_row(step.keyword);
+  if (!row) return text;  // check_step will refuse it
   size_t axis = 0, tensor = 0, result = 0, number = 0;
   const auto pieces = pieces_of(row->grammar);
   for (std::string_view piece : pieces) {
@@ -113,9 +115,8 @@ std::string to_string(const Step& step) {
 }
 
 void check_step(const Step& step) {
-  const StepRow* row = nullptr;
-  for (const StepRow& r : rows())
-    if (r.kind == step.kind) row = &r;
+  const StepRow* row = find_step_row(step.keyword);
+  if (!row) throw Error(step.keyword, "there is no such schedule step", steps_like(step.keyword));
   const size_t parts[] = {step.axes.size(), step.tensors.size(), step.results.size(), step.numbers.size()};
   constexpr std::string_view letters = "ATRN";
   size_t least[4] = {}, most[4] = {};
@@ -143,14 +144,9 @@ void check_step(const Step& step) {
 Step parse_step(Lexer& lexer) {
   const Token keyword = lexer.peek();
   const std::string name = lexer.identifier("a schedule step");
-  const StepRow* row = nullptr;
-  std::string known;
-  for (const StepRow& r : rows()) {
-    known += (known.empty() ? "" : ", ") + std::string(r.keyword);
-    if (r.keyword == name) row = &r;
-  }
-  if (!row) lexer.fail_at(keyword, fmt::format("\"{}\" is not a schedule step", name), "the steps are " + known);
-  Step step{row->kind, {}, {}, {}, {}, {}};
+  const StepRow* row = find_step_row(name);
+  if (!row) lexer.fail_at(keyword, fmt::format("\"{}\" is not a schedule step", name), steps_like(name));
+  Step step{name, {}, {}, {}, {}, {}};
   for (std::string_view piece : pieces_of(row->grammar)) {
     if (piece[0] != '@') {
       lexer.expect(piece);

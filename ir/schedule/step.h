@@ -1,5 +1,5 @@
-// A schedule step as data: what one line of a schedule says. The table in step.cpp gives each kind its grammar, which
-// both printing and parsing read, so that they are inverses by construction.
+// A schedule step as data: what one line of a schedule says. The table of step_row.h gives each its grammar,
+// which both printing and parsing read, so that they are inverses by construction.
 #pragma once
 
 #include <string>
@@ -16,13 +16,8 @@ struct AxisName {
   bool operator==(const AxisName&) const = default;
 };
 
-enum class StepKind : unsigned char {
-  split, split_parts, fuse, tile, reorder, bind, vectorize, unroll, compute_at, compute_inline, compute_root, cache_read,
-  cache_write, set_scope,
-};
-
 struct Step {
-  StepKind kind;
+  std::string keyword;               // which step: a row of the table in step_row.h
   std::vector<AxisName> axes;        // the loops it acts on
   std::vector<std::string> tensors;  // the stages it acts on
   std::vector<std::string> results;  // the names of the loops or stages it makes

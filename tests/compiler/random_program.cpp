@@ -193,7 +193,7 @@ class Scheduler {
       const std::string& name = s.results.empty() ? s.tensors[0] : s.results[0];
       for (int i = 0; i < 5; ++i) {
         const Stage& reader = s.tensors.size() > 1 ? *schedule_.find_stage(s.tensors[1]) : stage();
-        if (!schedule_.try_apply({StepKind::compute_at, {loop(reader)}, {name}, {}, {}, ""})) break;
+        if (!schedule_.try_apply({"compute_at", {loop(reader)}, {name}, {}, {}, ""})) break;
       }
     }
   }
@@ -209,19 +209,19 @@ class Scheduler {
       if (!before.loops[static_cast<size_t>(l)].is_reduction) data.push_back({name, before.loops[static_cast<size_t>(l)].name});
     if (data.size() > 1 && dice_.one_in(2)) {
       const std::string f = fresh("f");
-      if (attempt({StepKind::fuse, data, {}, {f}, {}, ""})) data = {{name, f}};
+      if (attempt({"fuse", data, {}, {f}, {}, ""})) data = {{name, f}};
     }
     if (data.empty()) return;
     if (dice_.one_in(3)) {
       const std::string a = fresh("a"), v = fresh("v");
-      if (attempt({StepKind::split, {data.back()}, {}, {a, v}, {dice_.of<int64_t>({2, 4})}, "guard"})) {
-        attempt({dice_.one_in(2) ? StepKind::vectorize : StepKind::unroll, {{name, v}}, {}, {}, {}, ""});
+      if (attempt({"split", {data.back()}, {}, {a, v}, {dice_.of<int64_t>({2, 4})}, "guard"})) {
+        attempt({dice_.one_in(2) ? "vectorize" : "unroll", {{name, v}}, {}, {}, {}, ""});
         data.back() = {name, a};
       }
     }
     const std::string a = fresh("a"), t = fresh("t");
-    if (attempt({StepKind::split, {data.back()}, {}, {a, t}, {work_items_}, "guard"}))
-      attempt({StepKind::bind, {{name, t}}, {}, {}, {}, "thread_x"});
+    if (attempt({"split", {data.back()}, {}, {a, t}, {work_items_}, "guard"}))
+      attempt({"bind", {{name, t}}, {}, {}, {}, "thread_x"});
   }
 
   void tiled() {
@@ -229,28 +229,28 @@ class Scheduler {
     const std::string out = schedule_.stages().back().name;
     if (dice_.one_in(3)) {
       const std::string local = fresh("L");
-      attempt({StepKind::cache_write, {}, {out}, {local}, {}, "register"});
+      attempt({"cache_write", {}, {out}, {local}, {}, "register"});
     }
     for_work_items(out);
     const Stage* s = schedule_.find_stage(out);
-    if (dice_.one_in(2)) attempt({StepKind::bind, {{out, s->loops[static_cast<size_t>(s->leaves[0])].name}}, {}, {}, {}, "block_x"});
+    if (dice_.one_in(2)) attempt({"bind", {{out, s->loops[static_cast<size_t>(s->leaves[0])].name}}, {}, {}, {}, "block_x"});
     for (int64_t copies = dice_.below(3); copies > 0; --copies) {
       const Stage& reader = stage();
       const auto read = reads_of(reader);
-      if (!read.empty()) attempt({StepKind::cache_read, {}, {dice_.of(read).name(), reader.name}, {fresh("R")}, {}, scope()});
+      if (!read.empty()) attempt({"cache_read", {}, {dice_.of(read).name(), reader.name}, {fresh("R")}, {}, scope()});
     }
     std::vector<std::string> names;
     for (const Stage& other : schedule_.stages())
       if (other.name != out) names.push_back(other.name);
     for (size_t i = names.size(); i-- > 0;) {
       if (dice_.one_in(6)) {
-        attempt({StepKind::compute_inline, {}, {names[i]}, {}, {}, ""});
+        attempt({"compute_inline", {}, {names[i]}, {}, {}, ""});
         continue;
       }
       for (int tries = 0; tries < 6; ++tries) {
         const Stage& host = stage();
         if (host.attach == AttachKind::inlined || host.leaves.empty()) continue;
-        if (attempt({StepKind::compute_at, {loop(host)}, {names[i]}, {}, {}, ""})) break;
+        if (attempt({"compute_at", {loop(host)}, {names[i]}, {}, {}, ""})) break;
       }
       if (schedule_.find_stage(names[i])->attach != AttachKind::inlined && !dice_.one_in(3)) for_work_items(names[i]);
     }
@@ -268,34 +268,34 @@ class Scheduler {
     const Stage& s = stage();
     const AxisName a = loop(s);
     switch (dice_.below(20)) {
-      case 0: case 1: case 2: case 3: return {StepKind::split, {a}, {}, {fresh("a"), fresh("b")}, {factor()}, "guard"};
-      case 4: return {StepKind::split_parts, {a}, {}, {fresh("a"), fresh("b")}, {factor()}, "guard"};
+      case 0: case 1: case 2: case 3: return {"split", {a}, {}, {fresh("a"), fresh("b")}, {factor()}, "guard"};
+      case 4: return {"split_parts", {a}, {}, {fresh("a"), fresh("b")}, {factor()}, "guard"};
       case 5: {
         const size_t at = static_cast<size_t>(dice_.below(std::max<int64_t>(static_cast<int64_t>(s.leaves.size()) - 1, 1)));
         std::vector<AxisName> pair;
         for (size_t i = at; i < std::min(at + 2, s.leaves.size()); ++i) pair.push_back({s.name, s.loops[static_cast<size_t>(s.leaves[i])].name});
-        return {StepKind::fuse, pair, {}, {fresh("f")}, {}, ""};
+        return {"fuse", pair, {}, {fresh("f")}, {}, ""};
       }
-      case 6: return {StepKind::tile, {a, loop(s)}, {}, {fresh("a"), fresh("b"), fresh("c"), fresh("d")}, {factor(), factor()}, "guard"};
+      case 6: return {"tile", {a, loop(s)}, {}, {fresh("a"), fresh("b"), fresh("c"), fresh("d")}, {factor(), factor()}, "guard"};
       case 7: case 8: {
         std::vector<AxisName> some;
         for (int l : s.leaves)
           if (!dice_.one_in(3)) some.push_back({s.name, s.loops[static_cast<size_t>(l)].name});
         for (size_t i = some.size(); i > 1; --i) std::swap(some[i - 1], some[static_cast<size_t>(dice_.below(static_cast<int64_t>(i)))]);
-        return {StepKind::reorder, some, {}, {}, {}, ""};
+        return {"reorder", some, {}, {}, {}, ""};
       }
       case 9: case 10: case 11: case 12:
-        return {StepKind::bind, {a}, {}, {}, {}, dice_.of<std::string>({"block_x", "block_y", "thread_x", "thread_x", "thread_y"})};
-      case 13: return {StepKind::vectorize, {a}, {}, {}, {}, ""};
-      case 14: return {StepKind::unroll, {a}, {}, {}, {}, ""};
-      case 15: case 16: return {StepKind::compute_at, {loop(stage())}, {s.name}, {}, {}, ""};
-      case 17: return dice_.one_in(4) ? Step{StepKind::compute_root, {}, {s.name}, {}, {}, ""} : Step{StepKind::compute_inline, {}, {s.name}, {}, {}, ""};
+        return {"bind", {a}, {}, {}, {}, dice_.of<std::string>({"block_x", "block_y", "thread_x", "thread_x", "thread_y"})};
+      case 13: return {"vectorize", {a}, {}, {}, {}, ""};
+      case 14: return {"unroll", {a}, {}, {}, {}, ""};
+      case 15: case 16: return {"compute_at", {loop(stage())}, {s.name}, {}, {}, ""};
+      case 17: return dice_.one_in(4) ? Step{"compute_root", {}, {s.name}, {}, {}, ""} : Step{"compute_inline", {}, {s.name}, {}, {}, ""};
       case 18: {
-        if (dice_.one_in(2)) return {StepKind::cache_write, {}, {s.name}, {fresh("W")}, {}, scope()};
+        if (dice_.one_in(2)) return {"cache_write", {}, {s.name}, {fresh("W")}, {}, scope()};
         const auto read = reads_of(s);
-        return {StepKind::cache_read, {}, {read.empty() ? s.name : dice_.of(read).name(), s.name}, {fresh("R")}, {}, scope()};
+        return {"cache_read", {}, {read.empty() ? s.name : dice_.of(read).name(), s.name}, {fresh("R")}, {}, scope()};
       }
-      default: return {StepKind::set_scope, {}, {s.name}, {}, {}, scope()};
+      default: return {"set_scope", {}, {s.name}, {}, {}, scope()};
     }
   }
   std::string scope() { return dice_.of<std::string>({"shared", "register", "global"}); }

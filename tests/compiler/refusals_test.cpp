@@ -55,11 +55,11 @@ TEST_CASE("refusals: names of stages and loops") {
         "split C.i -> a, a by 4, tail guard: C has a loop a already (hint: give the new loop another name)");
   CHECK(error_message([] {
           Schedule s(parse_program(chain, "test.te"));
-          s.apply({StepKind::split, {{"C", "i"}}, {}, {"for", "b"}, {4}, "guard"});
+          s.apply({"split", {{"C", "i"}}, {}, {"for", "b"}, {4}, "guard"});
         }) == "split C.i -> for, b by 4, tail guard: \"for\" is a word of the language (hint: choose another name)");
   CHECK(error_message([] {
           Schedule s(parse_program(chain, "test.te"));
-          s.apply({StepKind::split, {{"C", "i"}}, {}, {"a b", "b"}, {4}, "guard"});
+          s.apply({"split", {{"C", "i"}}, {}, {"a b", "b"}, {4}, "guard"});
         }) == "split C.i -> a b, b by 4, tail guard: \"a b\" is not a name (hint: a name is letters, digits and _)");
 }
 

@@ -1,0 +1,39 @@
+// What the steps share: the stages that a step changes, how it finds its loops there, and how it refuses.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/schedule/schedule.h"
+
+namespace lathe {
+
+Stage make_stage(std::string name, std::vector<Tensor> outputs, const DefinitionNode& definition);
+
+// The constant extent of a loop where the steps alone say it (an axis of constant extent and what splits and fuses
+// make of it); nullopt when it depends on a shape symbol or on where the stage is computed.
+std::optional<int64_t> constant_extent(const Stage& stage, int loop);
+
+class StepContext {
+ public:
+  StepContext(std::vector<Stage>& stages, const Step& step) : stages(stages), step(step) {}
+
+  std::vector<Stage>& stages;  // producers before consumers
+  const Step& step;
+
+  // Throws Error; where: the step's text.
+  [[noreturn]] void refuse(const std::string& what, const std::string& hint) const;
+
+  Stage& stage(const std::string& name);               // by the name of any of its outputs; not an inlined one
+  int leaf(Stage& s, const std::string& name) const;   // a loop that runs, as an index into Stage::loops
+  int plain_leaf(Stage& s, const std::string& name) const;  // … that is not bound, vectorized or unrolled
+  void unoccupied(const Stage& s, int loop) const;     // refuses when another stage is computed inside it
+  int add_loop(Stage& s, const std::string& name, bool is_reduction);
+  void new_tensor_name(const std::string& name) const;  // refuses a name that is taken or reserved
+  bool reads(const Stage& reader, const Stage& produced) const;
+  bool depends_on(const Stage& consumer, const Stage& producer) const;  // perhaps through other stages
+  Scope scope() const;                                 // what the step's word says
+};
+
+}  // namespace lathe

@@ -1,0 +1,69 @@
+// Steps that say where a stage is computed and where its tensors live.
+#include "ir/schedule/step_row.h"
+
+#include <fmt/format.h>
+
+#include "ir/schedule/step_context.h"
+#include "ir/visit.h"
+
+namespace lathe {
+namespace {
+
+void compute_at(StepContext& c) {
+  Stage& s = c.stage(c.step.tensors[0]);
+  Stage& consumer = c.stage(c.step.axes[0].stage);
+  if (s.is_output)
+    c.refuse(fmt::format("{} is an output: it is computed whole, at the root", s.name), "compute_at serves stages in between");
+  if (consumer.loops[c.leaf(consumer, c.step.axes[0].axis)].kind == LoopKind::vectorized)
+    c.refuse(fmt::format("{}.{} is vectorized", consumer.name, c.step.axes[0].axis), "compute it at a loop further out");
+  if (!c.depends_on(consumer, s))
+    c.refuse(fmt::format("{} does not read {}", consumer.name, s.name), "compute a stage inside one that needs it");
+  if (s.scope == Scope::global)
+    c.refuse(fmt::format("{} lives in global memory", s.name), "set_scope it to shared or register first");
+  s.attach = AttachKind::at;
+  s.attach_stage = consumer.name;
+  s.attach_loop = c.step.axes[0].axis;
+}
+
+void compute_inline(StepContext& c) {
+  Stage& s = c.stage(c.step.tensors[0]);
+  if (s.is_output) c.refuse(fmt::format("{} is an output", s.name), "outputs are computed at the root");
+  if (find_reduce(s.body))
+    c.refuse(fmt::format("{} is a reduction: inlining would repeat it for every use", s.name), "compute_at it inside its consumer");
+  if (s.body.size() > 1) c.refuse(fmt::format("{} has several outputs", s.name), "compute_at it inside its consumer");
+  if (s.touched()) c.refuse(fmt::format("{} has loops that steps changed", s.name), "inline a stage before anything else");
+  for (const Stage& other : c.stages)
+    if (other.attach == AttachKind::at && other.attach_stage == s.name)
+      c.refuse(fmt::format("{} is computed inside it", other.name), "compute_root that stage first");
+  s.attach = AttachKind::inlined;
+}
+
+void compute_root(StepContext& c) {
+  Stage& s = c.stage(c.step.tensors[0]);
+  s.attach = AttachKind::root;
+  s.attach_stage = s.attach_loop = "";
+}
+
+void set_scope(StepContext& c) {
+  Stage& s = c.stage(c.step.tensors[0]);
+  const Scope scope = c.scope();
+  if (s.is_output && scope != Scope::global)
+    c.refuse(fmt::format("{} is an output", s.name), "outputs live in global memory; use cache_write to stage one");
+  if (scope == Scope::global && s.attach == AttachKind::at)
+    c.refuse(fmt::format("{} is computed inside {}", s.name, s.attach_stage), "global tensors are computed at the root");
+  s.scope = scope;
+}
+
+}  // namespace
+
+std::vector<StepRow> place_steps() {
+  return {
+      {"compute_at", "@T at @A", {}, compute_at, "P is computed inside that loop, as far as one iteration needs it"},
+      {"compute_inline", "@T", {}, compute_inline, "P's expression replaces its reads"},
+      {"compute_root", "@T", {}, compute_root, "P gets its own loops again"},
+      {"set_scope", "@T to @W", {"global", "shared", "register"}, set_scope,
+       "where P lives; else registers inside work-item loops, LDS inside work-group loops"},
+  };
+}
+
+}  // namespace lathe
