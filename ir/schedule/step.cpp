@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 #include "ir/lexer.h"
 #include "ir/schedule/step_row.h"
+#include "runtime/base/edit_distance.h"
 
 namespace lathe {
 namespace {
@@ -43,23 +43,11 @@ std::string joined(const std::vector<std::string_view>& words) {
   return result;
 }
 
-// How many letters to change, add or leave out to make one word of the other.
-size_t edits(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j)
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])}));
-  }
-  return row[b.size()];
-}
-
 std::string steps_like(std::string_view keyword) {
   std::vector<std::string_view> all;
   for (const StepRow& r : step_rows()) all.push_back(r.keyword);
-  const auto nearest = std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return edits(keyword, a) < edits(keyword, b); });
-  if (edits(keyword, *nearest) <= 2) return fmt::format("did you mean {}?", *nearest);
+  const auto nearest = std::min_element(all.begin(), all.end(), [&](auto a, auto b) { return edit_distance(keyword, a) < edit_distance(keyword, b); });
+  if (edit_distance(keyword, *nearest) <= 2) return fmt::format("did you mean {}?", *nearest);
   return "the steps are " + joined(all);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/base/edit_distance.h"
 #include "runtime/base/error.h"
 
 namespace lathe {
@@ -52,21 +53,6 @@ constexpr GfxRow rows[] = {
   {"gfx12-generic",  12, 0, 0,   0x59, "",                true,  false, false, 32, true,   65536, 1024, 16, wmma, true},
 };
 // clang-format on
-
-int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
 
 std::string feature_suffix(std::string_view name, Feature feature) {
   if (feature == Feature::any) return "";
