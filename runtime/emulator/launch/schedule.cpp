@@ -101,9 +101,7 @@ u64 instruction_limit() { return number_from_environment("LATHE_EMULATOR_LIMIT",
 
 std::optional<FaultReport> run_groups(LaunchState& s) {
   const u64 groups = u64(s.grid[0]) * s.grid[1] * s.grid[2];
-  // The race check looks at a store's tag and at what memory holds, which must not change in between: strict mode runs
-  // the groups of a launch on one thread, and reports the same each time.
-  const u32 threads = s.strict ? 1 : u32(std::min<u64>(groups, pool_size()));
+  const u32 threads = u32(std::min<u64>(groups, pool_size()));
   Grid grid(s, groups, threads, std::max<u64>(4, resident_bytes / threads / Worker::bytes_needed(s)));
   s.events = &grid.events;
   run_on_pool(threads, [&](u32) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -110,39 +111,50 @@ struct Toucher {
 
   void read(Touches& t, u64 k, u64 address, u64 bytes, u32 lane) const {
     u64 r = __atomic_load_n(&t.read[k], __ATOMIC_RELAXED);
-    if (!marked && r != (mine | bytes)) {
+    while (!marked && r != (mine | bytes)) {
       u64 now = r;
       if (launch_of(r) != launch_of(mine)) now = mine | bytes;
-      else if (r & flag) now = r;
+      else if (r & flag) break;
       else if (group_of(r) != group_of(mine)) now = mine | flag | 15;
       else if (stamp_of(r) < w.epoch) now = mine | bytes;
       else now = (mine & ~(several_waves << 23)) | u64(((r ^ mine) >> 23 & 63) ? several_waves : w.id) << 23 | (r & 15) | bytes;
-      if (now != r) {
-        // The place first: whoever sees the tag finds it.
-        __atomic_store_n(&t.read_at[k], place(w, i, lane), __ATOMIC_RELEASE);
-        __atomic_exchange_n(&t.read[k], now, __ATOMIC_SEQ_CST);
-      }
+      if (now == r) break;
+      // The place first: whoever sees the tag finds it.
+      __atomic_store_n(&t.read_at[k], place(w, i, lane), __ATOMIC_RELEASE);
+      if (__atomic_compare_exchange_n(&t.read[k], &r, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) break;
     }
-    const u64 c = __atomic_load_n(&t.write[k], __ATOMIC_RELAXED);
+    const u64 c = __atomic_load_n(&t.write[k], __ATOMIC_ACQUIRE);
     if (__builtin_expect(!foreign(c), 1) || !(c & bytes) || (c & flag)) return;
     if (marked) __atomic_fetch_or(&t.write[k], flag, __ATOMIC_RELAXED);  // it was an atomic store, then
     else check(w, i, address, lane, false, c, t.write_at[k], Other::wrote);
   }
-  // Returns the tag that stood there.
-  u64 write(Touches& t, u64 k, u64 address, u64 bytes, u32 lane, const u8* p) const {
+  // Against the last write; the place of it stands beside the tag until this access leaves its own.
+  void check_written(Touches& t, u64 k, u64 address, u64 bytes, u32 lane, const u8* p) const {
+    const u64 c = __atomic_load_n(&t.write[k], __ATOMIC_RELAXED);
+    if (__builtin_expect(foreign(c), 0) && (c & bytes) && !(c & flag) && !marked && !stores_same_value(w, i, p, lane))
+      check(w, i, address, lane, true, c, t.write_at[k], Other::wrote);
+  }
+  void write(Touches& t, u64 k, u64 address, u64 bytes, u32 lane) const {
+    const u64 c = __atomic_load_n(&t.write[k], __ATOMIC_RELAXED);
     u64 now = mine | bytes | (marked ? flag : 0);
-    const u64 before = __atomic_load_n(&t.write[k], __ATOMIC_RELAXED);
-    if (before >> 5 == now >> 5) now |= before & 15;
-    const u32 at = __atomic_exchange_n(&t.write_at[k], place(w, i, lane), __ATOMIC_SEQ_CST);
-    const u64 c = __atomic_exchange_n(&t.write[k], now, __ATOMIC_SEQ_CST);
-    if (marked) return c;
-    if (__builtin_expect(foreign(c), 0) && (c & bytes) && !(c & flag) && !stores_same_value(w, i, p, lane))
-      check(w, i, address, lane, true, c, at, Other::wrote);
-    const u64 r = __atomic_load_n(&t.read[k], __ATOMIC_RELAXED);
+    if (c >> 5 == now >> 5) now |= c & 15;
+    __atomic_store_n(&t.write_at[k], place(w, i, lane), __ATOMIC_RELAXED);
+    __atomic_exchange_n(&t.write[k], now, __ATOMIC_SEQ_CST);
+    if (marked) return;
+    const u64 r = __atomic_load_n(&t.read[k], __ATOMIC_SEQ_CST);
     if (__builtin_expect(foreign(r) || (launch_of(r) == launch_of(mine) && (r & flag)), 0) && (r & bytes)) check(w, i, address, lane, true, r, t.read_at[k], Other::read);
-    return c;
   }
 };
+
+// The dwords of an access that starts or ends within one, with the mask of its bytes.
+template <class F>
+void each_part(u64 from, u32 bytes, F f) {
+  for (u64 b = from; b < from + bytes;) {
+    const u64 k = b / 4, end = std::min(from + bytes, k * 4 + 4);
+    f(k, ((u64(1) << (end - k * 4)) - 1) & ~((u64(1) << (b & 3)) - 1));
+    b = end;
+  }
+}
 
 // Time of the wave's last release before `stamp`.
 u64 release_before(ReleaseLog& log, u64 t) {
@@ -171,12 +183,6 @@ struct Finder {
     const u64 c = __atomic_load_n(&touches->write[(a - lo) / 4], __ATOMIC_RELAXED);
     return launch_of(c) == w.group->launch_tag ? release_before(log, c) : 0;
   }
-  // A plain store that came between this atomic's tag and its value: read atomically, it counts as an atomic one.
-  void mark_read(u64 a) {
-    if (!touches) return;
-    u64& t = touches->write[(a - lo) / 4];
-    if (const u64 c = __atomic_load_n(&t, __ATOMIC_RELAXED); launch_of(c) == w.group->launch_tag && !(c & flag)) __atomic_fetch_or(&t, flag, __ATOMIC_RELAXED);
-  }
 };
 
 bool stores_open(const Wave& w) {
@@ -202,7 +208,29 @@ void log_release(Wave& w) {
   g.log->groups[u32(g.linear & group_mask)].push_back({w.id, own_upto, w.epoch - 1, w.last_release});
 }
 
+std::atomic<bool> stretch_locks[512];
+
 }  // namespace
+
+Stretches::Stretches(u8* const* p, u64 exec, u32 bytes) {
+  // 4 KiB each, told apart by the low bits of the page's number.
+  for (u64 m = exec; m; m &= m - 1) {
+    const u64 a = u64(p[__builtin_ctzll(m)]);
+    for (const u64 page : {a >> 12, (a + bytes - 1) >> 12}) held_[page >> 6 & 7] |= u64(1) << (page & 63);
+  }
+  // In rising order, so that two accesses never wait for each other.
+  for (u32 k = 0; k < 8; k++)
+    for (u64 m = held_[k]; m; m &= m - 1) {
+      std::atomic<bool>& lock = stretch_locks[k * 64 + u32(__builtin_ctzll(m))];
+      for (u32 spins = 0; lock.exchange(true, std::memory_order_acquire); spins++)
+        if (spins > 1000) std::this_thread::yield();
+    }
+}
+
+Stretches::~Stretches() {
+  for (u32 k = 0; k < 8; k++)
+    for (u64 m = held_[k]; m; m &= m - 1) stretch_locks[k * 64 + u32(__builtin_ctzll(m))].store(false, std::memory_order_release);
+}
 
 bool ordered_in_group(const Wave& w, u32 other, u32 stamp) {
   if (stamp < w.epoch) return true;
@@ -238,35 +266,23 @@ void touch_global(Wave& w, const Inst* i, u8* const* p, u64 exec, u32 bytes, Tou
   }
   const Toucher t{w, i, tag(w), marked};
   Finder f{w};
+  // A dword keeps one writer. Where several lanes write parts of one, all look at the last one before any takes its place.
+  if (what != Touch::read)
+    for (u64 m = exec; m; m &= m - 1) {
+      const u32 lane = u32(__builtin_ctzll(m));
+      const u64 a = u64(p[lane]);
+      f.find(a);
+      if (f.touches) each_part(a - f.lo, bytes, [&](u64 k, u64 mask) { t.check_written(*f.touches, k, a, mask, lane, p[lane]); });
+    }
   for (u64 m = exec; m; m &= m - 1) {
     const u32 lane = u32(__builtin_ctzll(m));
     const u64 a = u64(p[lane]);
     f.find(a);
     if (!f.touches) continue;
-    const u64 from = a - f.lo;
-    if (!(from & 3) && bytes >= 4) {
-      for (u64 k = from / 4, end = k + bytes / 4; k < end; k++) {
-        if (what == Touch::read) {
-          t.read(*f.touches, k, a, 15, lane);
-          continue;
-        }
-        const u64 before = t.write(*f.touches, k, a, 15, lane, p[lane]);
-        // A plain store that came since the releases were looked up, and whose tag is gone now.
-        if (what == Touch::atomic && g.log && launch_of(before) == g.launch_tag && !(before & flag)) {
-          std::lock_guard lock(g.log->mutex);
-          u64& known = g.log->atomics[a];
-          known = std::max(known, release_before(*g.log, before));
-        }
-      }
-      continue;
-    }
-    for (u64 b = from; b < from + bytes;) {
-      const u64 k = b / 4, end = std::min(from + bytes, k * 4 + 4);
-      const u64 mask = ((u64(1) << (end - k * 4)) - 1) & ~((u64(1) << (b & 3)) - 1);
+    each_part(a - f.lo, bytes, [&](u64 k, u64 mask) {
       if (what == Touch::read) t.read(*f.touches, k, a, mask, lane);
-      else t.write(*f.touches, k, a, mask, lane, p[lane]);
-      b = end;
-    }
+      else t.write(*f.touches, k, a, mask, lane);
+    });
   }
 }
 
@@ -282,7 +298,6 @@ void observe_global(Wave& w, u8* const* p, u64 exec) {
     const auto it = g.log->atomics.find(a);
     if (it != g.log->atomics.end()) w.observed = std::max(w.observed, it->second);
     w.observed = std::max(w.observed, f.plain_release(*g.log, a));
-    f.mark_read(a);
   }
 }
 

@@ -38,6 +38,19 @@ struct ReleaseLog {
 
 enum class Touch : u8 { read, write, atomic };
 
+// Holds the stretches of memory that an access touches, so that look at the tags, access and what it tells are one
+// step: groups run on several host threads. Plain loads need none of it (they set their tag first and look then, as
+// stores do: one of the two sees the other).
+class Stretches {
+ public:
+  Stretches(u8* const* p, u64 exec, u32 bytes);
+  ~Stretches();
+  Stretches(const Stretches&) = delete;
+
+ private:
+  u64 held_[8] = {};
+};
+
 // Before and after a global access of the lanes in `exec` is done. `p`: the lanes' addresses.
 void touch_global(Wave&, const Inst*, u8* const* p, u64 exec, u32 bytes, Touch);
 void observe_global(Wave&, u8* const* p, u64 exec);

@@ -1,5 +1,7 @@
 // Vector memory (FLAT, GLOBAL, SCRATCH, MUBUF) and scalar loads. One row per operation serves all four
 // vector segments: its name starts with '*', find_row puts it in for FLAT_, GLOBAL_, SCRATCH_, BUFFER_.
+#include <optional>
+
 #include "machine/access.h"
 #include "machine/races.h"
 #include "machine/salu.h"
@@ -190,6 +192,8 @@ void perform(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_sh
   const bool load = row.mem_op == MemOp::load, atomic = !load && row.mem_op != MemOp::store;
   if (atomic || i->mem.scope) w.polls++;
   if (!Strict || keeps_shadow || !w.group->tracks) return perform_lanes<Strict>(w, i, at, exec, keeps_shadow);
+  std::optional<Stretches> held;
+  if (!load || i->mem.scope) held.emplace(at.p, exec, row.mem_bytes);
   touch_global(w, i, at.p, exec, row.mem_bytes, load ? Touch::read : atomic ? Touch::atomic : Touch::write);
   perform_lanes<Strict>(w, i, at, exec, keeps_shadow);
   if (atomic ? i->mem.ret : load && i->mem.scope) observe_global(w, at.p, exec);
