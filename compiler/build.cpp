@@ -27,6 +27,7 @@ CodegenOptions codegen_options(const BuildOptions& options) {
   result.fast_math = options.fast_math;
   result.code_object_version = options.code_object_version;
   result.wave_size = options.wave_size;
+  result.line_tables = options.line_tables;
   return result;
 }
 

@@ -22,6 +22,7 @@ struct BuildOptions {
   bool fast_math = false;       // let LLVM contract and reassociate floats; off by the numerics contract
   int code_object_version = 0;  // 4, 5 or 6; 0: the target's default
   int wave_size = 0;            // 32 or 64; 0: the target's default
+  bool line_tables = false;     // the code object says which line of the kernel's "ir" each instruction came from
   bool certify = false;         // prove the lowered program right, and refuse what is disproved; takes time
 };
 

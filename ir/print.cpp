@@ -183,42 +183,86 @@ std::string print_symbols(const std::vector<Var>& symbols, Names& names) {
 
 std::string print(const Expr& e, Names& names) { return e.defined() ? print_expr(e, names, 0) : "(empty)"; }
 
-std::string print(const Stmt& s, Names& names, int indent) {
-  const std::string pad(static_cast<size_t>(indent) * 2, ' ');
-  if (!s) return pad + "(empty)\n";
-  switch (s->kind) {
-    case StmtKind::loop: {
-      const auto* l = as<LoopNode>(s);
-      const std::string kind = l->loop == LoopKind::serial ? "" : std::string(to_string(l->loop)) + " ";
-      std::string range = fmt::format("{} .. {}", print(l->begin, names), print(l->end, names));
-      const std::string var = names.of(l->var);
-      return fmt::format("{0}for {1}{2} in {3} {{\n{4}{0}}}\n", pad, kind, var, range, print(l->body, names, indent + 1));
-    }
-    case StmtKind::branch: {
-      const auto* b = as<BranchNode>(s);
-      std::string text =
-          fmt::format("{0}if {1} {{\n{2}{0}}}", pad, print(b->condition, names), print(b->then_body, names, indent + 1));
-      if (b->else_body) text += fmt::format(" else {{\n{1}{0}}}", pad, print(b->else_body, names, indent + 1));
-      return text + "\n";
-    }
-    case StmtKind::store: {
-      const auto* st = as<StoreNode>(s);
-      return fmt::format("{}{}[{}] = {}\n", pad, names.of(*st->tensor), print_list(st->indices, names),
-                         print(st->value, names));
-    }
-    case StmtKind::alloc: {
-      const auto* a = as<AllocNode>(s);
-      std::string head = fmt::format("{} {}", to_string(a->scope), print_tensor(*a->tensor, names));
-      return fmt::format("{0}alloc {1} {{\n{2}{0}}}\n", pad, head, print(a->body, names, indent + 1));
-    }
-    case StmtKind::barrier: return pad + "barrier\n";
-    case StmtKind::block: {
-      std::string text;
-      for (const Stmt& child : as<BlockNode>(s)->stmts) text += print(child, names, indent);
-      return text;
+namespace {
+
+class StmtPrinter {
+ public:
+  // The first line it prints is number `line` of the whole text.
+  StmtPrinter(Names& names, StmtLines* lines, int line) : names_(names), lines_(lines), line_(line) {}
+
+  std::string take() { return std::move(text_); }
+
+  void print(const Stmt& s, int indent) {
+    if (!s) return put(indent, "(empty)");
+    if (lines_ && s->kind != StmtKind::block) lines_->emplace(s.get(), line_);
+    switch (s->kind) {
+      case StmtKind::loop: {
+        const auto* l = as<LoopNode>(s);
+        const std::string kind = l->loop == LoopKind::serial ? "" : std::string(to_string(l->loop)) + " ";
+        std::string range = fmt::format("{} .. {}", lathe::print(l->begin, names_), lathe::print(l->end, names_));
+        put(indent, fmt::format("for {}{} in {} {{", kind, names_.of(l->var), range));
+        print(l->body, indent + 1);
+        return put(indent, "}");
+      }
+      case StmtKind::branch: {
+        const auto* b = as<BranchNode>(s);
+        put(indent, fmt::format("if {} {{", lathe::print(b->condition, names_)));
+        print(b->then_body, indent + 1);
+        if (b->else_body) {
+          put(indent, "} else {");
+          print(b->else_body, indent + 1);
+        }
+        return put(indent, "}");
+      }
+      case StmtKind::store: {
+        const auto* st = as<StoreNode>(s);
+        return put(indent, fmt::format("{}[{}] = {}", names_.of(*st->tensor), print_list(st->indices, names_), lathe::print(st->value, names_)));
+      }
+      case StmtKind::alloc: {
+        const auto* a = as<AllocNode>(s);
+        put(indent, fmt::format("alloc {} {} {{", to_string(a->scope), print_tensor(*a->tensor, names_)));
+        print(a->body, indent + 1);
+        return put(indent, "}");
+      }
+      case StmtKind::barrier: return put(indent, "barrier");
+      case StmtKind::block:
+        for (const Stmt& child : as<BlockNode>(s)->stmts) print(child, indent);
+        return;
     }
   }
-  return "?";
+
+ private:
+  void put(int indent, const std::string& line) {
+    text_.append(static_cast<size_t>(indent) * 2, ' ');
+    text_ += line;
+    text_ += '\n';
+    ++line_;
+  }
+
+  Names& names_;
+  StmtLines* lines_;
+  int line_;
+  std::string text_;
+};
+
+std::string print_kernel(const Kernel& k, StmtLines* lines) {
+  Names names;
+  std::string symbols = print_symbols(k.symbols, names), buffers = print_tensors(k.buffers, k.written, names), indices;
+  for (const auto& index : {k.block_index, k.thread_index})
+    for (int d = 0; d < 3; ++d) indices += (indices.empty() ? "" : ", ") + (index[d].defined() ? names.of(index[d]) : "_");
+  std::string head = fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}] {{\n", k.name, symbols, buffers,
+                                 print_list(k.grid, names), k.block[0], k.block[1], k.block[2], indices);
+  StmtPrinter body(names, lines, 2);
+  body.print(k.body, 1);
+  return head + body.take() + "}\n";
+}
+
+}  // namespace
+
+std::string print(const Stmt& s, Names& names, int indent) {
+  StmtPrinter printer(names, nullptr, 1);
+  printer.print(s, indent);
+  return printer.take();
 }
 
 std::string to_string(const Expr& e) {
@@ -231,14 +275,8 @@ std::string to_string(const Stmt& s) {
   return print(s, names);
 }
 
-std::string to_string(const Kernel& k) {
-  Names names;
-  std::string symbols = print_symbols(k.symbols, names), buffers = print_tensors(k.buffers, k.written, names), indices;
-  for (int d = 0; d < 3; ++d) indices += (d ? ", " : "") + names.of(k.block_index[d]);
-  for (int d = 0; d < 3; ++d) indices += ", " + names.of(k.thread_index[d]);
-  return fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}] {{\n{}}}\n", k.name, symbols, buffers,
-                     print_list(k.grid, names), k.block[0], k.block[1], k.block[2], indices, print(k.body, names, 1));
-}
+std::string to_string(const Kernel& k) { return print_kernel(k, nullptr); }
+std::string to_string(const Kernel& k, StmtLines& lines) { return print_kernel(k, &lines); }
 
 std::string to_string(const LoweredFunction& f) {
   std::string text;

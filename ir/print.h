@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 #include "ir/program.h"
 #include "ir/stmt.h"
@@ -33,6 +34,9 @@ bool is_reserved(const std::string& name);
 std::string to_string(const Expr& e);
 std::string to_string(const Stmt& s);
 std::string to_string(const Kernel& k);
+// Also where each statement begins in the text, as a line from 1: what debuggers and `lathe explain` point at.
+using StmtLines = std::unordered_map<const StmtNode*, int>;
+std::string to_string(const Kernel& k, StmtLines& lines);
 std::string to_string(const LoweredFunction& f);
 std::string to_string(const Program& p);  // a whole .te file
 

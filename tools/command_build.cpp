@@ -14,7 +14,7 @@ namespace {
 struct BuildCommand {
   std::string file, target = "gfx942", output, stop_after;
   std::vector<std::string> emit;
-  bool print = false, time = false, fast_math = false, certificate = false;
+  bool print = false, time = false, fast_math = false, certificate = false, line_tables = false;
   int code_object_version = 0, wave_size = 0;
 
   void run() const {
@@ -27,6 +27,7 @@ struct BuildCommand {
     options.code_object_version = code_object_version;
     options.wave_size = wave_size;
     options.certify = certificate;
+    options.line_tables = line_tables;
     const Module module = build(program, target, options);
     const std::string stem = output.empty() ? program.name : output;
     for (const std::string& what : emit.empty() ? std::vector<std::string>{"package"} : emit) {
@@ -91,6 +92,7 @@ void add_build_command(CLI::App& app) {
   sub->add_flag("--print", command->print, "Show the program after each pass");
   sub->add_flag("--certificate", command->certificate, "Prove the lowered program right, show what is proved, and refuse what is disproved");
   sub->add_flag("--time", command->time, "Show milliseconds per pass on standard error");
+  sub->add_flag("-g", command->line_tables, "Say in the code object which line of --emit ir each instruction came from");
   sub->add_flag("--fast-math", command->fast_math, "Let LLVM contract and reassociate floats");
   sub->add_option("--code-object-version", command->code_object_version, "4, 5 or 6")->check(CLI::IsMember({4, 5, 6}));
   sub->add_option("--wave-size", command->wave_size, "32 or 64, where the target has both")->check(CLI::IsMember({32, 64}));

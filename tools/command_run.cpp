@@ -61,7 +61,9 @@ struct RunCommand {
     std::vector<HostArray> arrays = inputs(program, symbols);
 
     Device device = Device::open(device_name);
-    const Module module = build(program, device.info().target_id);
+    BuildOptions options;
+    options.line_tables = true;  // the emulated GPU's reports then show the statement at fault
+    const Module module = build(program, device.info().target_id, options);
     auto loaded = module.load(device);
     std::vector<Array> on_device;
     for (const HostArray& a : arrays) on_device.push_back(Array::from_host(device, a));

@@ -14,6 +14,7 @@
 
 #include "compiler/codegen/backend.h"
 #include "compiler/codegen/kernel_emitter.h"
+#include "compiler/codegen/line_tables.h"
 #include "compiler/codegen/link.h"
 #include "runtime/base/error.h"
 
@@ -97,7 +98,10 @@ CompiledModule compile_kernels(const std::vector<Kernel>& kernels, const Target&
   module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", machine_target.code_object_version * 100);
   const ModuleContext module_context{module, target, options, machine_target.wave_size, machine_target.cpu,
                                      machine_target.features};
-  for (const Kernel& kernel : kernels) KernelEmitter(module_context, kernel).run();
+  std::optional<LineTables> lines;
+  if (options.line_tables) lines.emplace(module);
+  for (const Kernel& kernel : kernels) KernelEmitter(module_context, kernel, lines ? &*lines : nullptr).run();
+  if (lines) lines->finish();
   watch.lap("emit");
 
   link_device_math(module, *target.gfx, machine_target, where);

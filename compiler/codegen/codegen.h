@@ -15,6 +15,7 @@ struct CodegenOptions {
   bool fast_math = false;       // allow LLVM to contract and reassociate floats: off by the numerics contract
   int code_object_version = 0;  // 4, 5 or 6; 0: 5, or 6 where the target needs it (generic targets)
   int wave_size = 0;            // 32 or 64; 0: the target's
+  bool line_tables = false;     // DWARF: each instruction's line in the kernel's text, which is embedded
   bool verify = true;           // run LLVM's verifier on what we emit
 };
 

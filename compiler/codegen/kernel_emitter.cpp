@@ -6,6 +6,7 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include "compiler/codegen/line_tables.h"
 #include "runtime/base/error.h"
 
 namespace lathe {
@@ -71,8 +72,8 @@ void collect_reads(const Stmt& s, std::unordered_map<const ExprNode*, bool>& see
 
 }  // namespace
 
-KernelEmitter::KernelEmitter(const ModuleContext& context, const Kernel& kernel)
-    : context_(context), kernel_(kernel), llvm_(context.module.getContext()), ir_(llvm_) {
+KernelEmitter::KernelEmitter(const ModuleContext& context, const Kernel& kernel, LineTables* lines)
+    : context_(context), kernel_(kernel), lines_(lines), llvm_(context.module.getContext()), ir_(llvm_) {
   if (context.options.fast_math) {
     llvm::FastMathFlags flags;  // NaN, infinities and the sign of zero keep their meaning even then
     flags.setAllowReassoc();
@@ -99,6 +100,7 @@ void KernelEmitter::run() {
   BasicBlock* entry = BasicBlock::Create(llvm_, "entry", function_);
   BasicBlock* body = BasicBlock::Create(llvm_, "body", function_);
   ir_.SetInsertPoint(entry);
+  if (lines_) lines_->begin(kernel_, *function_);
   ir_.CreateBr(body);
   ir_.SetInsertPoint(body);
   regions_.emplace_back();
@@ -196,6 +198,7 @@ Value* KernelEmitter::emit_variable(const VarNode& var) {
 
 void KernelEmitter::emit(const Stmt& s) {
   if (!s) return;
+  if (lines_) lines_->at(ir_, s);
   switch (s->kind) {
     case StmtKind::loop: return emit_loop(*as<LoopNode>(s));
     case StmtKind::branch: return emit_branch(*as<BranchNode>(s));
@@ -209,6 +212,7 @@ void KernelEmitter::emit(const Stmt& s) {
 }
 
 void KernelEmitter::emit_loop(const LoopNode& loop) {
+  const llvm::DebugLoc here = ir_.getCurrentDebugLocation();
   LATHE_CHECK(!is_bound(loop.loop), "a bound loop over " + loop.var.name() + " reached code generation");
   const VarNode* var = loop.var.node();
   LATHE_CHECK(!variables_.contains(var), "loop variable " + var->name + " is already bound");
@@ -232,6 +236,7 @@ void KernelEmitter::emit_loop(const LoopNode& loop) {
   regions_.emplace_back();
   emit(loop.body);
   regions_.pop_back();
+  ir_.SetCurrentDebugLocation(here);
   Value* next = ir_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", !type.is_signed(),
                               type.is_signed());
   counter->addIncoming(next, ir_.GetInsertBlock());

@@ -10,6 +10,8 @@
 
 namespace lathe {
 
+class LineTables;
+
 // What every function of a module shares.
 struct ModuleContext {
   llvm::Module& module;
@@ -21,7 +23,7 @@ struct ModuleContext {
 
 class KernelEmitter {
  public:
-  KernelEmitter(const ModuleContext& context, const Kernel& kernel);
+  KernelEmitter(const ModuleContext& context, const Kernel& kernel, LineTables* lines);
   void run();
 
  private:
@@ -89,6 +91,7 @@ class KernelEmitter {
 
   const ModuleContext& context_;
   const Kernel& kernel_;
+  LineTables* lines_;  // null: none are wanted
   llvm::LLVMContext& llvm_;
   llvm::Function* function_ = nullptr;
   Builder ir_;

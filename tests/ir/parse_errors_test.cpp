@@ -166,7 +166,7 @@ TEST_CASE("refusals name file, line and column, what was wrong, and what would b
   CHECK_THAT(refused_body("ramp(i, 1, 5000)"), Contains("5000 lanes"));
   CHECK_THAT(refused_body("A[i] A[i]"), StartsWith("x.te:2:19: expected \":\", found \"]\""));
   CHECK_THAT(refused_body("A[i] \xc3\xa9"), StartsWith("x.te:2:16: unexpected byte 0xc3"));
-  CHECK_THAT(refused_body("A[i]\n\nschedule {\n  splat C.i\n}"), StartsWith("x.te:5:3: \"splat\" is not a schedule step (hint: the steps are split,"));
+  CHECK_THAT(refused_body("A[i]\n\nschedule {\n  splat C.i\n}"), StartsWith("x.te:5:3: \"splat\" is not a schedule step (hint: did you mean split?)"));
   CHECK_THAT(refused_body("A[i]\nschedule {\n"), Contains("the schedule is not closed"));
   CHECK_THAT(refused_body("A[i]\nschedule { bind C.i to warp }"), Contains("x.te:3:24: \"warp\" does not fit bind"));
   CHECK_THAT(refused_body("A[i]\nschedule { split C.i -> a, b by 99999999999999999999, tail guard }"), Contains("does not fit 64 bits"));

@@ -13,6 +13,18 @@ head -c 100 /dev/urandom >noise.bin
 # Two programs that no library can be slipped under: an ELF without an interpreter, and a 32-bit one (headers are enough).
 printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\76\0' >fixed; printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0' >narrow
 head -c 100 /dev/zero | tee -a fixed >>narrow; chmod +x fixed narrow
+# A gather whose indices leave the array: the emulated GPU names the statement.
+cat >gather.te <<'TE'
+function gather<n>(A: f32[n], I: i64[n], out C)
+
+C[i: n] = A[I[i]]
+
+schedule {
+  split C.i -> a, b by 64, tail guard
+  bind C.a to block_x
+  bind C.b to thread_x
+}
+TE
 failures=0
 fail() { echo "FAILED: $1"; failures=$((failures + 1)); }
 
@@ -44,6 +56,7 @@ run add.te --device emulator:gfx942 --random 1 --set n=30000000000000 ::: use sm
 run add.te --device emulator:gfx942 --random 1 --set n=3 --out X=x.npy ::: the program has no output of that name
 run add.te --device emulator:gfx942 --random 1 --set n=3 --in A=missing.npy ::: missing.npy
 run add.te --device emulator:gfx942 --random 1 --set n=3 --in A=noise.bin ::: noise.bin
+run gather.te --device emulator:gfx1100 --random 1 --set n=100 ::: gather.ir:3 `C[bx * 64 + tx] = A[I[bx * 64 + tx]]`
 run add.te --device nonsense --random 1 --set n=3 ::: nonsense
 emulate ::: program is required
 emulate --arch gfx9 -- ls ::: there is no emulated gfx9

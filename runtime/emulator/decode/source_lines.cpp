@@ -17,9 +17,18 @@ struct SourceLines::Context {
 
 namespace {
 std::mutex mutex;
+// Line `number` of `source`, from 1, without its indentation; cut where it grows too long for a report.
+std::string line_of(llvm::StringRef source, u32 number) {
+  for (u32 k = 1; k < number; k++) source = source.split('\n').second;
+  const llvm::StringRef line = source.split('\n').first.trim();
+  constexpr size_t longest = 100;
+  return line.size() <= longest ? line.str() : line.take_front(longest).str() + " …";
+}
 std::string text(const llvm::DILineInfo& l) {
   if (!l || l.Line == 0) return "";
-  return l.FileName.substr(l.FileName.rfind('/') + 1) + ":" + std::to_string(l.Line);  // the name alone: paths differ between machines
+  std::string s = l.FileName.substr(l.FileName.rfind('/') + 1) + ":" + std::to_string(l.Line);  // the name alone: paths differ between machines
+  if (l.Source) s += " `" + line_of(*l.Source, l.Line) + "`";
+  return s;
 }
 }  // namespace
 

@@ -15,7 +15,7 @@ class SourceLines {
   // Keeps a copy of the file. `bias`: device address minus ELF address. Bad debug sections give no lines, never an error.
   SourceLines(std::span<const u8> elf, u64 bias);
   ~SourceLines();
-  std::string find(u64 pc) const;  // "kernel.cl:12", with the inlined-into place where there is one; "" if unknown
+  std::string find(u64 pc) const;  // "kernel.cl:12", with the line's text where the object embeds it and the place it was inlined into; "" if unknown
 
  private:
   struct Context;

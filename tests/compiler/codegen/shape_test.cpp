@@ -1,6 +1,8 @@
 // The shape of what comes out: LLVM IR, assembly, metadata.
 #include <catch2/catch.hpp>
+#include <sstream>
 
+#include "ir/print.h"
 #include "kernels.h"
 #include "runtime/base/code_object.h"
 
@@ -126,6 +128,34 @@ TEST_CASE("text is made only when asked for, and does not change the object") {
   const CompiledModule with_text = compile(kernel, "gfx942");
   CHECK(plain.code_object == with_text.code_object);
   CHECK(plain.code_object == compile_kernels({kernel}, parse_target("gfx942"), "shape").code_object);
+}
+
+TEST_CASE("line tables name the statement of each instruction, and change no instruction") {
+  const Kernel kernel = tiled_gemm();
+  CodegenOptions options;
+  options.line_tables = true;
+  const auto instructions = [](const std::string& assembly) {
+    std::string kept;
+    std::istringstream lines(assembly.substr(0, assembly.find(".section", assembly.find("s_endpgm"))));
+    for (std::string line; std::getline(lines, line);)
+      if (line.size() > 2 && line[0] == '\t' && line[1] != '.' && line[1] != ';') kept += line.substr(0, line.find(';')) + "\n";
+    return kept;
+  };
+  const std::string with = compile(kernel, "gfx942", options).assembly;
+  CHECK(instructions(with) == instructions(compile(kernel, "gfx942").assembly));
+  StmtLines lines;
+  const std::string text = to_string(kernel, lines);
+  CAPTURE(text, with);
+  CHECK(count(with, ".loc\t") > 10);
+  std::istringstream stream(text);
+  std::vector<std::string> rows(1);
+  for (std::string row; std::getline(stream, row);) rows.push_back(row);
+  for (const auto& [statement, line] : lines) {  // each number is that of the line where the statement begins
+    const std::string row = rows.at(static_cast<size_t>(line));
+    if (statement->kind == StmtKind::loop) CHECK(count(row, "for ") == 1);
+    if (statement->kind == StmtKind::barrier) CHECK(count(row, "barrier") == 1);
+    if (statement->kind == StmtKind::store) CHECK(count(row, "] = ") == 1);
+  }
 }
 
 TEST_CASE("index arithmetic may not overflow, data arithmetic wraps") {
