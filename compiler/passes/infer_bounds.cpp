@@ -12,6 +12,7 @@
 
 #include "compiler/passes/passes.h"
 #include "ir/print.h"
+#include "ir/schedule/loop_values.h"
 #include "ir/simplify.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
@@ -118,18 +119,9 @@ class Inference {
   }
 
   void extents(const Stage& s, StageBounds& b) {
-    b.loop_extent.resize(s.loops.size());
-    for (size_t i = 0; i < s.axes.size(); ++i) b.loop_extent[i] = b.extent[i];
-    for (size_t i = 0; i < s.reduce_axes.size(); ++i) b.loop_extent[s.axes.size() + i] = s.reduce_axes[i].extent;
-    for (const LoopRelation& r : s.relations) {
-      if (r.kind == LoopRelation::Kind::fuse) {
-        b.loop_extent[r.fused] = b.loop_extent[r.outer] * b.loop_extent[r.inner];
-      } else {
-        const Expr other = simplify(ceil_div(b.loop_extent[r.fused], r.factor));
-        b.loop_extent[r.outer] = r.by_parts ? Expr(r.factor) : other;
-        b.loop_extent[r.inner] = r.by_parts ? other : Expr(r.factor);
-      }
-    }
+    std::vector<Expr> axes = b.extent;
+    for (const Axis& a : s.reduce_axes) axes.push_back(a.extent);
+    b.loop_extent = loop_extents(s, axes);
     for (int leaf : s.leaves) {
       const StageLoop& loop = s.loops[leaf];
       if (as_constant(b.loop_extent[leaf]) || (loop.kind != LoopKind::vectorized && loop.kind != LoopKind::unrolled)) continue;
@@ -141,22 +133,7 @@ class Inference {
   }
 
   void values(const Stage& s, StageBounds& b) {
-    std::vector<Expr> value(s.loops.size());
-    for (int leaf : s.leaves) value[leaf] = s.loops[leaf].var;
-    for (auto r = s.relations.rbegin(); r != s.relations.rend(); ++r) {
-      if (r->kind == LoopRelation::Kind::split) {
-        value[r->fused] = value[r->outer] * b.loop_extent[r->inner] + value[r->inner];
-      } else {
-        // An inner extent of 0 leaves no iteration at all; the division must still be one by a positive number.
-        const Expr inner = b.loop_extent[r->inner];
-        if (is_constant(inner, 0)) {
-          value[r->outer] = value[r->inner] = Expr(0);
-        } else {
-          value[r->outer] = value[r->fused] / inner;
-          value[r->inner] = value[r->fused] % inner;
-        }
-      }
-    }
+    std::vector<Expr> value = loop_values(s, b.loop_extent);
     for (size_t i = 0; i < s.axes.size() + s.reduce_axes.size(); ++i)
       b.value.push_back(i < s.axes.size() ? simplify(b.min[i] + value[i]) : value[i]);
     split_values_ = std::move(value);
@@ -167,17 +144,15 @@ class Inference {
       if (!b.facts.prove(condition)) guards.push_back(condition);
     };
     for (const LoopRelation& r : s.relations) {
-      if (r.kind != LoopRelation::Kind::split) continue;
-      // Exact splits leave no tail; symbolic ones are proved or kept.
-      const int64_t* whole = as_constant(b.loop_extent[r.fused]);
-      const int64_t* inner = as_constant(b.loop_extent[r.inner]);
-      const int64_t* outer = as_constant(b.loop_extent[r.outer]);
-      if (whole && inner && outer && *whole == *inner * *outer) continue;
+      if (!has_tail(r, b.loop_extent)) continue;
       const Expr inside = split_values_[r.fused] < b.loop_extent[r.fused];
       need(inside, s.loops[r.fused].is_reduction ? b.reduce_guards : b.data_guards);
       // Whoever is read inside this region need not cover what the tail leaves out.
-      if (s.attach == AttachKind::at && whole) b.facts.assume(inside);
+      if (s.attach == AttachKind::at && as_constant(b.loop_extent[r.fused])) b.facts.assume(inside);
     }
+    Substitution map;
+    for (size_t i = 0; i < b.value.size(); ++i) map[(i < s.axes.size() ? s.axes[i] : s.reduce_axes[i - s.axes.size()]).var.node()] = b.value[i];
+    for (const Expr& condition : s.update_conditions) need(substitute(condition, map), b.reduce_guards);
     if (s.attach != AttachKind::at) return;
     for (size_t d = 0; d < s.axes.size(); ++d) {
       need(b.value[d] >= 0, b.edge_guards);

@@ -216,4 +216,18 @@ Tensor Schedule::cache_write(const Tensor& tensor, Scope scope) {
   return find_tensor(name);
 }
 
+std::vector<Tensor> Schedule::rfactor(const Tensor& tensor, const StageRef::Loop& loop) {
+  const Stage* stage = tensor ? producer_of(*tensor) : nullptr;
+  const ReduceNode* reduction = stage ? find_reduce(stage->body) : nullptr;
+  if (!reduction) throw Error("rfactor", fmt::format("{} is not reduced in this schedule", tensor ? tensor.name() : "an empty tensor"),
+                              "give a computed tensor whose body has a reduction");
+  Step step{"rfactor", {{stage->name, loop.name}}, {}, {}, {}, {}};
+  for (size_t c = 0; c < reduction->sources.size(); ++c)
+    step.results.push_back(fresh_tensor(*this, fmt::format("{}_rf{}", stage->name, c ? std::to_string(c) : "")));
+  apply(step);
+  std::vector<Tensor> result;
+  for (const std::string& name : step.results) result.push_back(find_tensor(name));
+  return result;
+}
+
 }  // namespace lathe

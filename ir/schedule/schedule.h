@@ -50,6 +50,7 @@ struct Stage {
   std::vector<Axis> axes;                  // data axes, then the reduction's in `reduce_axes`
   std::vector<Axis> reduce_axes;
   std::vector<Expr> body;                  // in terms of the axes' variables; reads other stages' tensors
+  std::vector<Expr> update_conditions;     // of its reduction, on the axes: elsewhere nothing is combined (rfactor's tails)
   bool is_output = false;
   std::optional<Scope> scope;              // set_scope or cache_…; else it follows from where the stage is computed
   AttachKind attach = AttachKind::root;
@@ -122,6 +123,10 @@ class Schedule {
   Tensor cache_read(const Tensor& tensor, Scope scope, const std::vector<Tensor>& readers);
   // `tensor` is computed in `scope` first:  C[i] = f(i)  →  C_r[i] = f(i); C[i] = C_r[i]
   Tensor cache_write(const Tensor& tensor, Scope scope);
+  // The results over the other reduction loops become a stage with `loop` as its first axis; `tensor` reduces over that:
+  //   C[i] = sum[k: n](A[i, k])  →  C_rf[k0, i] = sum[k1: 64](A[i, k0 * 64 + k1]); C[i] = sum[k0](C_rf[k0, i])
+  // One tensor for each component of the combiner.
+  std::vector<Tensor> rfactor(const Tensor& tensor, const StageRef::Loop& loop);
 
   void apply(const Step& step);
   std::optional<Error> try_apply(const Step& step);  // the refusal, as data

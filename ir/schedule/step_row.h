@@ -31,5 +31,6 @@ std::vector<StepRow> loop_steps();
 std::vector<StepRow> mark_steps();
 std::vector<StepRow> place_steps();
 std::vector<StepRow> cache_steps();
+std::vector<StepRow> reduction_steps();
 
 }  // namespace lathe

@@ -99,6 +99,25 @@ TEST_CASE("refusals: fuse, tile, reorder") {
   CHECK(refusal({"reorder C.j, C.i, C.j"}) == "reorder C.j, C.i, C.j: C.j stands twice (hint: name each loop once)");
 }
 
+TEST_CASE("refusals: rfactor") {
+  CHECK(refusal({"rfactor C.i -> CF"}) == "rfactor C.i -> CF: C.i is a data loop (hint: rfactor a loop of the reduction)");
+  CHECK(refusal({"rfactor C.k -> CF"}) ==
+        "rfactor C.k -> CF: C.k is the only loop of the reduction: there are no partial results (hint: split it first)");
+  const std::string split = "split C.k -> k0, k1 by 8, tail guard";
+  CHECK(refusal({split, "compute_at P at C.k0", "rfactor C.k0 -> CF"}) ==
+        "rfactor C.k0 -> CF: P is computed inside C (hint: put compute_at after rfactor)");
+  CHECK(refusal({split, "unroll C.k1", "rfactor C.k0 -> CF"}) ==
+        "rfactor C.k0 -> CF: C.k1 is unrolled already (hint: split, fuse and reorder loops before they are bound, vectorized or "
+        "unrolled)");
+  CHECK(refusal({split, "rfactor C.k0 -> CF, CG"}) ==
+        "rfactor C.k0 -> CF, CG: 2 new names for the 1 components of sum (hint: name one tensor a component)");
+  CHECK(refusal({split, "rfactor C.k0 -> P"}) ==
+        "rfactor C.k0 -> P: there is a tensor P already (hint: choose another name)");
+  const char* const tuple = "function f(A: f32[8, 8], out I, out V)\n(I, V)[i: 8] = (argmax[k: 8](k, A[i, k]), argmax[k: 8](k, A[i, k]).1)\n";
+  CHECK(refusal({"split I.k -> k0, k1 by 2, tail guard", "rfactor I.k0 -> F, F"}, tuple) ==
+        "rfactor I.k0 -> F, F: F stands twice (hint: name each component differently)");
+}
+
 TEST_CASE("refusals: bind") {
   CHECK(refusal({"bind C.k to thread_x"}) ==
         "bind C.k to thread_x: C.k is a reduction loop: its iterations depend on one another (hint: bind data loops; "

@@ -37,6 +37,8 @@ const std::vector<std::string> lines = {
     "cache_write C -> CL in register",
     "set_scope P to global",
     "set_scope P to shared",
+    "rfactor C.k0 -> CF",
+    "rfactor I.k0 -> IF, YF",
 };
 
 Program gemm() {
@@ -121,6 +123,25 @@ split_parts D_shared.ax0_ax1 -> ax0_ax10, ax0_ax11 into 4, tail guard
 bind D_shared.ax0_ax11 to thread_x
 compute_inline D
 )");
+}
+
+TEST_CASE("rfactor in C++: a tensor a component, with the loop as first axis") {
+  const Tensor A = placeholder({8, 96}, f32, "A");
+  const std::vector<Tensor> C = compute_tuple({8}, [&](const std::vector<Expr>& i) {
+    const ReduceAxis k = reduce_axis(96, "k");
+    return argmax_tuple(A(i[0], k.var), {k});
+  }, {"I", "Y"});
+  Schedule s(C);
+  const auto [k0, k1] = s[C[0]].split(C[0].reduce_axis(0), 32);
+  const std::vector<Tensor> partial = s.rfactor(C[1], k0);
+  REQUIRE(partial.size() == 2);
+  CHECK(partial[0].type() == i64);
+  CHECK(partial[1].type() == f32);
+  CHECK(to_string(partial[0].shape()[0]) == "3");
+  s[partial[0]].bind(partial[0].axis(0), block_x);
+  CHECK(to_string(s) == "split I.k -> k0, k1 by 32, tail guard\nrfactor I.k0 -> I_rf, I_rf1\nbind I_rf.k0 to block_x\n");
+  CHECK(error_message([&] { s.rfactor(A, k0); }) ==
+        "rfactor: A is not reduced in this schedule (hint: give a computed tensor whose body has a reduction)");
 }
 
 TEST_CASE("the hash is of the steps: another number, another hash; none, the hash of nothing") {

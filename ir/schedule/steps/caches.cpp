@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "ir/schedule/step_context.h"
 #include "ir/visit.h"
@@ -87,6 +88,7 @@ void cache_write(StepContext& c) {
   s.body = {finish(s.body[0])};
   Stage producer = make_stage(name, {written}, *definition);
   producer.scope = c.scope();
+  for (const Expr& condition : std::exchange(s.update_conditions, {})) producer.update_conditions.push_back(substitute(condition, fresh));
   // The old stage keeps its data loops only.
   s.reduce_axes.clear();
   s.loops.erase(s.loops.begin() + static_cast<int64_t>(s.axes.size()), s.loops.end());
