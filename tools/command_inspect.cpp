@@ -6,6 +6,7 @@
 #include "runtime/base/code_object.h"
 #include "runtime/base/package.h"
 #include "runtime/base/error.h"
+#include "runtime/base/occupancy.h"
 #include "tools/commands.h"
 #include "tools/files.h"
 
@@ -20,6 +21,8 @@ void show_code_object(std::span<const uint8_t> bytes, const std::string& where) 
     fmt::print("    registers: {} VGPRs, {} AGPRs, {} SGPRs; spills: {} VGPRs, {} SGPRs\n", k.vgpr_count, k.agpr_count,
                k.sgpr_count, k.vgpr_spill_count, k.sgpr_spill_count);
     fmt::print("    memory: {} B LDS, {} B scratch per work-item\n", k.group_segment_fixed_size, k.private_segment_fixed_size);
+    const Occupancy o = occupancy(needs_of(k, *info.target.gfx), *info.target.gfx);
+    fmt::print("    occupancy: {} of {} waves a SIMD, {} groups a compute unit; limited by {}\n", o.waves, o.most_waves, o.groups, o.limit);
     if (k.vgpr_spill_count || k.sgpr_spill_count)
       fmt::print("    warning: registers are spilled to scratch: use smaller register tiles\n");
     fmt::print("    arguments: {} B, aligned to {}\n", k.kernarg_segment_size, k.kernarg_segment_align);

@@ -11,6 +11,7 @@ namespace lathe {
 
 void add_targets_command(CLI::App& app);
 void add_build_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_emulate_command(CLI::App& app);

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   lathe::add_targets_command(app);
   lathe::add_build_command(app);
+  lathe::add_explain_command(app);
   lathe::add_run_command(app);
   lathe::add_inspect_command(app);
   lathe::add_emulate_command(app);

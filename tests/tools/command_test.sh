@@ -46,6 +46,10 @@ build add.te --stop-after nothing ::: there is no pass nothing
 build add.te --emit everything ::: --emit
 build add.te --emit obj -o no/such/folder/add ::: cannot be written
 build add.te --wave-size 32 --target gfx942 ::: a wave of 32 lanes
+explain ::: there is no file
+explain cut.te ::: expected ","
+explain add.te --target gfx1 ::: unknown target "gfx1"
+explain add.te --html no/such/folder/add.html ::: cannot be written
 inspect noise.bin ::: noise.bin
 inspect missing.bin ::: cannot be read
 run add.te --device emulator:gfx942 --set n=3 ::: input A: it has no value
