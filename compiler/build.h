@@ -23,7 +23,7 @@ struct BuildOptions {
   int code_object_version = 0;  // 4, 5 or 6; 0: the target's default
   int wave_size = 0;            // 32 or 64; 0: the target's default
   bool line_tables = false;     // the code object says which line of the kernel's "ir" each instruction came from
-  bool certify = false;         // prove the lowered program right, and refuse what is disproved; takes time
+  bool certify = true;          // prove the lowered program right, and refuse what is disproved
 };
 
 // What a build gives. Cheap to copy; all copies share one result.

@@ -14,7 +14,7 @@ namespace {
 struct BuildCommand {
   std::string file, target = "gfx942", output, stop_after;
   std::vector<std::string> emit;
-  bool print = false, time = false, fast_math = false, certificate = false, line_tables = false;
+  bool print = false, time = false, fast_math = false, certificate = false, no_certificate = false, line_tables = false;
   int code_object_version = 0, wave_size = 0;
 
   void run() const {
@@ -26,7 +26,7 @@ struct BuildCommand {
     options.fast_math = fast_math;
     options.code_object_version = code_object_version;
     options.wave_size = wave_size;
-    options.certify = certificate;
+    options.certify = !no_certificate;
     options.line_tables = line_tables;
     const Module module = build(program, target, options);
     const std::string stem = output.empty() ? program.name : output;
@@ -90,7 +90,8 @@ void add_build_command(CLI::App& app) {
   sub->add_option("-o,--output", command->output, "File name without its ending (default: the function's name)");
   sub->add_option("--stop-after", command->stop_after, "Stop after that pass and show what it made");
   sub->add_flag("--print", command->print, "Show the program after each pass");
-  sub->add_flag("--certificate", command->certificate, "Prove the lowered program right, show what is proved, and refuse what is disproved");
+  CLI::Option* show = sub->add_flag("--certificate", command->certificate, "Show what is proved of the lowered program");
+  sub->add_flag("--no-certificate", command->no_certificate, "Do not prove the lowered program right")->excludes(show);
   sub->add_flag("--time", command->time, "Show milliseconds per pass on standard error");
   sub->add_flag("-g", command->line_tables, "Say in the code object which line of --emit ir each instruction came from");
   sub->add_flag("--fast-math", command->fast_math, "Let LLVM contract and reassociate floats");

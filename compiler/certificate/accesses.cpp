@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "ir/print.h"
@@ -31,8 +32,7 @@ class Reader {
       domain = under(domain, kernel.thread_index[d] >= 0 && kernel.thread_index[d] < kernel.block[d]);
       differs_.insert(kernel.thread_index[d].node());
     }
-    result.base = moment_.domain = domain;
-    moment_.steps.push_back(0);
+    result.lane = lanes_.lane;
     read(kernel.body, domain, "");
   }
 
@@ -56,9 +56,9 @@ class Reader {
         for (const Stmt& child : as<BlockNode>(s)->stmts) read(child, domain, divergent);
         return;
       case StmtKind::barrier:
-        ++moment_.steps.back();
-        result.barriers.push_back({domain, moment_, divergent});
-        ++moment_.steps.back();
+        result.barriers.push_back({divergent});
+        sequence_->runs.push_back(divergent.empty() ? true_() : false_());
+        sequence_->runs.push_back(false_());
         return;
       case StmtKind::alloc: {
         const auto* a = as<AllocNode>(s);
@@ -69,10 +69,16 @@ class Reader {
         const auto* b = as<BranchNode>(s);
         read(b->condition, domain);
         const std::string now = divergent.empty() ? divergence(b->condition) : divergent;
-        read(b->then_body, under(domain, b->condition), now);
-        // The other version comes after the first: no work-item runs both, and barriers of one do not order the other.
-        if (b->else_body) read(b->else_body, under(domain, !b->condition), now);
-        return;
+        const DomainRef then_domain = under(domain, b->condition), else_domain = b->else_body ? under(domain, !b->condition) : nullptr;
+        if (!holds_barrier(s)) {
+          read(b->then_body, then_domain, now);
+          if (b->else_body) read(b->else_body, else_domain, now);
+          return;
+        }
+        const Expr then_runs = below({}, [&] { read(b->then_body, then_domain, now); });
+        const Expr else_runs = b->else_body ? below({}, [&] { read(b->else_body, else_domain, now); }) : false_();
+        const bool known = then_runs.defined() && else_runs.defined();
+        return passed(known ? (b->condition && then_runs) || (!b->condition && else_runs) : Expr());
       }
       case StmtKind::loop: {
         const auto* l = as<LoopNode>(s);
@@ -83,13 +89,8 @@ class Reader {
         if (!now.empty()) differs_.insert(l->var.node());
         if (!divergent.empty()) now = divergent;
         if (holds_barrier(l->body)) {
-          ++moment_.steps.back();
-          moment_.loops.push_back(l->var), moment_.steps.push_back(0);
-          const DomainRef outer = std::exchange(moment_.domain, inside);
-          read(l->body, inside, now);
-          moment_.loops.pop_back(), moment_.steps.pop_back();
-          moment_.domain = outer;
-          ++moment_.steps.back();
+          const Expr runs = below({l->var, l->begin, l->end}, [&] { read(l->body, inside, now); });
+          passed(runs.defined() && !uses(runs, l->var) ? l->begin < l->end && runs : Expr());
         } else {
           read(l->body, inside, now);
         }
@@ -127,34 +128,42 @@ class Reader {
     for_each_child(e, [&](const Expr& child) { read(child, domain); });
   }
 
+  struct Loop {
+    Var var;
+    Expr begin, end;
+  };
+  // Reads a loop's body or a branch's side, of which the barriers are looked at apart, and says when it surely runs one.
+  template <class F>
+  Expr below(Loop loop, F read_it) {
+    const auto inner = std::make_shared<Sequence>(Sequence{sequence_, static_cast<int>(sequence_->runs.size()), loop.var, loop.begin, loop.end, {false_()}});
+    const auto outer = std::exchange(sequence_, inner);
+    read_it();
+    sequence_ = outer;
+    return runs_barrier(*inner);
+  }
+  void passed(Expr runs) {
+    sequence_->runs.push_back(std::move(runs));
+    sequence_->runs.push_back(false_());
+  }
+
   void add(const Tensor& tensor, const std::vector<Expr>& indices, bool write, int lanes, DomainRef domain) {
-    std::string text;
-    for (const Expr& i : indices) text += (text.empty() ? "" : ", ") + to_string(i);
-    text = fmt::format("{}[{}]", tensor.name(), text);
-    std::string key = fmt::format("{} {} {}", write, static_cast<const void*>(domain.get()), text);
-    for (const Expr& i : indices)
-      walk(i, [&](const Expr& x) {
-        if (x->kind == ExprKind::variable) key += fmt::format(" {}", static_cast<const void*>(x.get()));
-        return true;
-      });
-    if (!seen_.insert(key).second) return;
-    Access a{tensor, {}, write, std::move(domain), moment_, std::move(text)};
+    Access a{tensor, {}, write, lanes, std::move(domain), {sequence_, static_cast<int>(sequence_->runs.size()) - 1}};
     if (lanes > 1) a.domain = lanes_.within(a.domain, lanes);
     for (const Expr& i : indices) a.indices.push_back(lane_of(i, lanes_.lane));
     result.accesses.push_back(std::move(a));
   }
 
   Lanes lanes_;
-  Moment moment_;
+  std::shared_ptr<Sequence> sequence_ = std::make_shared<Sequence>(Sequence{{}, 0, {}, {}, {}, {false_()}});
   std::set<const VarNode*> differs_;     // variables that work-items of a group see differently
-  std::set<std::string> seen_;
 };
 
 }  // namespace
 
 DomainRef under(DomainRef outer, const Expr& condition) {
   if (const auto* a = as<ApplyNode>(condition); a && a->op == Op::logical_and) return under(under(std::move(outer), a->args[0]), a->args[1]);
-  return std::make_shared<Domain>(Domain{std::move(outer), condition, variables_in(condition)});
+  const int depth = outer ? outer->depth + 1 : 1;
+  return std::make_shared<Domain>(Domain{std::move(outer), condition, depth});
 }
 
 DomainRef Lanes::within(const DomainRef& domain, int lanes) {
@@ -163,13 +172,18 @@ DomainRef Lanes::within(const DomainRef& domain, int lanes) {
   return inside;
 }
 
-std::set<const VarNode*> variables_in(const Expr& e) {
-  std::set<const VarNode*> result;
-  walk(e, [&](const Expr& x) {
-    if (const auto* v = as<VarNode>(x)) result.insert(v);
-    return true;
-  });
-  return result;
+DomainRef common(DomainRef a, DomainRef b) {
+  while (a != b) {
+    DomainRef& deeper = !b || (a && a->depth >= b->depth) ? a : b;
+    deeper = deeper->outer;
+  }
+  return a;
+}
+
+std::string Access::text() const {
+  std::string text;
+  for (const Expr& i : indices) text += (text.empty() ? "" : ", ") + to_string(i);
+  return fmt::format("{}[{}]", tensor.name(), text);
 }
 
 KernelAccesses accesses_of(const Kernel& kernel) { return std::move(Reader(kernel).result); }

@@ -4,10 +4,10 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/certificate/order.h"
 #include "ir/stmt.h"
 
 namespace lathe::certificate {
@@ -16,40 +16,31 @@ namespace lathe::certificate {
 struct Domain {
   std::shared_ptr<const Domain> outer;
   Expr condition;
-  std::set<const VarNode*> variables;  // in the condition
+  int depth = 1;
 };
 using DomainRef = std::shared_ptr<const Domain>;  // null: always
 DomainRef under(DomainRef outer, const Expr& condition);  // one Domain per conjunct
-std::set<const VarNode*> variables_in(const Expr& e);
-
-// A moment between barriers: which step of each level, and the iteration of the loop that leads a level down. Only
-// loops that hold barriers make levels; everything else happens within one step.
-struct Moment {
-  std::vector<int> steps;   // one more than loops
-  std::vector<Var> loops;
-  DomainRef domain;         // of the innermost of these loops
-};
+DomainRef common(DomainRef a, DomainRef b);               // what is around both
 
 struct Access {
   Tensor tensor;
   std::vector<Expr> indices;   // scalars: a vector access has a lane variable of its own
   bool write = false;
+  int lanes = 1;
   DomainRef domain;
-  Moment moment;
-  std::string text;            // "A[i + 1]", for people
+  Place place;
+  std::string text() const;    // "A[i + 1]", for people
 };
 
 struct BarrierAt {
-  DomainRef domain;
-  Moment moment;
   std::string divergent;       // what work-items of a group may see differently around it; empty: nothing
 };
 
 struct KernelAccesses {
-  std::vector<Access> accesses;   // equal ones once
+  std::vector<Access> accesses;
   std::vector<BarrierAt> barriers;
   std::vector<Tensor> shared;
-  DomainRef base;                 // the ranges of block and thread indices, in which everything else stands
+  Var lane;                       // of vector accesses
 };
 KernelAccesses accesses_of(const Kernel& kernel);
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
+#include "compiler/certificate/coverage.h"
+#include "compiler/certificate/groups.h"
 #include "compiler/certificate/questions.h"
 #include "compiler/certificate/same_indices.h"
 #include "ir/print.h"
@@ -35,15 +35,29 @@ class KernelCertificate {
 
   void bounds() {
     Answer all;
-    for (const Access& a : accesses_.accesses) {
-      for (size_t d = 0; d < a.indices.size(); ++d) {
-        const Expr i = make_cast(i64, a.indices[d]), extent = a.tensor.shape()[d];
-        const std::string what = fmt::format("{} {} outside dimension {} of {} elements", a.text, a.write ? "writes" : "reads", d, to_string(extent));
-        const Answer one = never(what, [&](bool every) { return group_.where(a.domain, i < 0 || i >= extent, every); });
-        all.worse(one);
+    std::vector<const Access*> accesses;
+    for (const Access& a : accesses_.accesses) accesses.push_back(&a);
+    for (const Group& g : groups_of(accesses, accesses_.lane, group_.refuter(), false)) bounds(g, all);
+    claim("bounds", all, fmt::format("all {} accesses are inside their tensors", accesses.size()));
+  }
+  void bounds(const Group& g, Answer& all) {
+    if (all.verdict == Verdict::disproved) return;
+    const Access& a = g.wide;
+    const auto outside = [&](size_t d, bool below) {
+      const Expr i = make_cast(i64, a.indices[d]);
+      return group_.reached(a.domain, first) + Conditions{holds(below ? i < 0 : i >= a.tensor.shape()[d])};
+    };
+    bool inside = true;
+    for (size_t d = 0; d < a.indices.size() && inside; ++d) inside = group_.excluded(outside(d, true)) && group_.excluded(outside(d, false));
+    if (inside) return;
+    const std::vector<Group> parts = parts_of(g);
+    for (const Group& part : parts) bounds(part, all);
+    if (!parts.empty()) return;
+    for (size_t d = 0; d < a.indices.size(); ++d)
+      for (bool below : {true, false}) {
+        const std::string what = fmt::format("{} {} outside dimension {} of {} elements", a.text(), a.write ? "writes" : "reads", d, to_string(a.tensor.shape()[d]));
+        all.worse(group_.never(what, outside(d, below)));
       }
-    }
-    claim("bounds", all, fmt::format("all {} accesses are inside their tensors", accesses_.accesses.size()));
   }
 
   bool is_output(const Tensor& t) const {
@@ -58,76 +72,73 @@ class KernelCertificate {
       if (a.tensor.same_as(t) && a.write == write) result.push_back(&a);
     return result;
   }
+  std::vector<Group> groups(const std::vector<const Access*>& accesses, bool apart) { return groups_of(accesses, accesses_.lane, group_.refuter(), apart); }
 
   void global(const Tensor& t) {
     const auto writes = of(t, true), reads = of(t, false);
     if (is_output(t)) {
       Answer once;
-      for (size_t x = 0; x < writes.size(); ++x)
-        for (size_t y = x; y < writes.size(); ++y) {
-          const std::string what = fmt::format("two work-items write one element, by {} and by {}", writes[x]->text, writes[y]->text);
-          once.worse(never(what, [&](bool) { return group_.meet(*writes[x], *writes[y]) & group_.different_items(); }));
-          once.worse(never(what, [&](bool) { return grid_.meet(*writes[x], *writes[y]) & grid_.different_groups(); }));
-        }
-      const Answer whole = never(fmt::format("an element of {} is not written", t.name()), [&](bool) { return missing(t, writes); });
-      once.worse(whole);
+      pairs(groups(writes, false), groups(writes, false), true, once, [&](const Access& a, const Access& b) -> Question {
+        return {&grid_, fmt::format("two work-items write one element, by {} and by {}", a.text(), b.text()), grid_.meet(a, b) + Conditions{grid_.different()}};
+      });
+      once.worse(written_everywhere(t, writes, accesses_.lane, grid_));
       claim("written once", once, fmt::format("every element of {} is written, by one work-item", t.name()));
     }
     if (reads.empty()) return;
     Answer ordered;
-    for (const Access* w : writes)
-      for (const Access* r : reads) {
-        conflict(*w, *r, ordered);
-        const std::string what = fmt::format("{} is written by one work-group and {} read by another", w->text, r->text);
-        ordered.worse(never(what, [&](bool) { return grid_.meet(*w, *r) & grid_.different_groups(); }));
-      }
+    pairs(groups(writes, true), groups(reads, true), false, ordered, [&](const Access& a, const Access& b) { return conflict(a, b); });
+    pairs(groups(writes, false), groups(reads, false), false, ordered, [&](const Access& a, const Access& b) -> Question {
+      return {&grid_, fmt::format("{} is written by one work-group and {} read by another", a.text(), b.text()), grid_.meet(a, b) + Conditions{grid_.different_groups()}};
+    });
     claim("order", ordered, fmt::format("what is written to {} is read by the same work-item, or after a barrier", t.name()));
   }
 
-  // The elements that no write reaches.
-  Points missing(const Tensor& t, const std::vector<const Access*>& writes) {
-    PointSpace& space = grid_.space();
-    std::vector<Var> element;
-    Points left = grid_.reached(nullptr, first);
-    for (const Expr& extent : t.shape()) {
-      element.emplace_back("element");
-      space.share(element.back());
-      left = left & space.where(element.back() >= 0 && element.back() < extent);
-    }
-    for (const Access* w : writes) {
-      Points reached = grid_.reached(w->domain, first);
-      for (size_t d = 0; d < element.size(); ++d) reached = reached & space.equal(w->indices[d], first, element[d], first);
-      left = left - reached.without_copy(first);
-      if (left.is_empty()) break;
-    }
-    return left;
-  }
-
   void order(const Tensor& t) {
-    const auto writes = of(t, true), reads = of(t, false);
+    const auto writes = groups(of(t, true), true), reads = groups(of(t, false), true);
     Answer all;
-    for (size_t x = 0; x < writes.size(); ++x) {
-      for (size_t y = x; y < writes.size(); ++y) conflict(*writes[x], *writes[y], all);
-      for (const Access* r : reads) conflict(*writes[x], *r, all);
-    }
+    const auto ask = [&](const Access& a, const Access& b) { return conflict(a, b); };
+    pairs(writes, writes, true, all, ask);
+    pairs(writes, reads, false, all, ask);
     claim("order", all, fmt::format("between accesses of different work-items to {} stands a barrier", t.name()));
   }
 
+  // What two accesses may not do, and the conditions under which they do; of no questions: it cannot be.
+  struct Question {
+    Questions* of = nullptr;
+    std::string what;
+    Conditions bad;
+    bool exact = true;
+  };
+
   // Do different work-items of a group meet in an element with no barrier in between?
-  void conflict(const Access& a, const Access& b, Answer& all) {
-    const std::string what = fmt::format("{} is written by one work-item and {} {} by another with no barrier in between", a.text, b.text, b.write ? "written" : "read");
-    all.worse(never(what, [&](bool) {
-      const auto key = std::pair{position(a.moment), position(b.moment)};
-      auto free = unordered_.find(key);
-      if (free == unordered_.end()) free = unordered_.emplace(key, group_.unordered(a.moment, b.moment)).first;
-      if (free->second.is_empty()) return free->second;
-      return group_.meet(a, b) & free->second & group_.different_items();
-    }));
+  Question conflict(const Access& a, const Access& b) {
+    Unordered free = unordered(a.place, b.place);
+    if (free.ways.empty()) return {};
+    return {&group_, fmt::format("{} is written by one work-item and {} {} by another with no barrier in between", a.text(), b.text(), b.write ? "written" : "read"),
+            group_.meet(a, b) + Conditions{any_of(std::move(free.ways)), group_.different_items()}, free.exact};
   }
-  static std::string position(const Moment& m) {
-    std::string s;
-    for (size_t k = 0; k < m.steps.size(); ++k) s += fmt::format("{}.{} ", m.steps[k], k < m.loops.size() ? static_cast<const void*>(m.loops[k].node()) : nullptr);
-    return s;
+
+  // Each of `x` with each of `y`, as groups where that is proof enough, else in parts. `same`: both are the same list.
+  template <class F>
+  void pairs(const std::vector<Group>& x, const std::vector<Group>& y, bool same, Answer& all, const F& ask) {
+    for (size_t k = 0; k < x.size(); ++k)
+      for (size_t n = same ? k : 0; n < y.size(); ++n) pair(x[k], y[n], same && k == n, all, ask);
+  }
+  template <class F>
+  void pair(const Group& x, const Group& y, bool same, Answer& all, const F& ask) {
+    if (all.verdict == Verdict::disproved) return;
+    const Question question = ask(x.wide, y.wide);
+    if (!question.of || question.of->excluded(question.bad)) return;
+    if (same && x.members.size() > 1) {
+      const std::vector<Group> parts = parts_of(x);
+      pairs(parts, parts, true, all, ask);
+    } else if (x.members.size() > 1 || y.members.size() > 1) {
+      const bool split_x = x.members.size() >= y.members.size();
+      const std::vector<Group> parts = parts_of(split_x ? x : y);
+      for (const Group& part : parts) split_x ? pair(part, y, false, all, ask) : pair(x, part, false, all, ask);
+    } else {
+      all.worse(question.of->never(question.what, question.bad, question.exact));
+    }
   }
 
   void barriers() {
@@ -162,7 +173,6 @@ class KernelCertificate {
   const Target& target_;
   KernelAccesses accesses_;
   Questions group_, grid_;
-  std::map<std::pair<std::string, std::string>, Points> unordered_;  // by moments
   std::vector<Claim>& claims_;
 };
 

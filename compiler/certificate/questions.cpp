@@ -1,112 +1,80 @@
 #include "compiler/certificate/questions.h"
 
-#include <algorithm>
-#include <utility>
+#include <fmt/format.h>
 
 namespace lathe::certificate {
 
-Questions::Questions(const LoweredFunction& f, const Kernel& k, const KernelAccesses& a, bool one_group) : kernel_(k), accesses_(a) {
-  for (const Var& s : f.symbols) space_.share(s);
-  for (const Var& s : k.symbols) space_.share(s);
+Conditions operator+(Conditions a, const Conditions& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Questions::Questions(const LoweredFunction& f, const Kernel& k, const KernelAccesses& a, bool one_group) : kernel_(k) {
+  const auto share = [&](const Var& v) { space_.share(v), refuter_.share(v); };
+  for (const Var& s : f.symbols) share(s);
+  for (const Var& s : k.symbols) share(s);
   if (one_group)
-    for (const Var& b : k.block_index) space_.share(b);
+    for (const Var& b : k.block_index) share(b);
   for (const Tensor& t : f.arguments)
     for (const Expr& extent : t.shape())
-      if (!as_constant(extent)) promises_.push_back(extent >= 0);
-  for (const LoweredFunction::Promise& p : f.promises) promises_.push_back(p.condition);
-  Points facts = space_.everything();
-  for (const Expr& p : promises_) facts = facts & space_.where(p);
-  promised_.emplace(std::move(facts));
+      if (!as_constant(extent)) promises_.push_back(holds(extent >= 0));
+  for (const LoweredFunction::Promise& p : f.promises) promises_.push_back(holds(p.condition));
+  for (size_t b = 0; b < k.buffers.size(); ++b)
+    if (!k.written[b]) refuter_.steady(k.buffers[b]);
+  for (const Access& access : a.accesses)
+    if (access.write) refuter_.unsteady(access.tensor);  // whatever the kernel says of its buffers
 }
 
-Points Questions::reached(const DomainRef& domain, int copy) {
-  if (!domain) return *promised_;
-  auto found = reached_.find({domain.get(), copy});
-  if (found != reached_.end()) return found->second.second;
-  const Points p = reached(domain->outer, copy) & space_.where(domain->condition, copy);
-  reached_.emplace(std::pair{domain.get(), copy}, std::pair{domain, p});
-  return p;
-}
-
-Points Questions::where(const DomainRef& domain, const Expr& condition, bool all) {
-  if (all) return reached(domain, first) & space_.where(condition, first);
-  std::vector<std::pair<Expr, std::set<const VarNode*>>> conditions;
-  for (const Domain* d = domain.get(); d; d = d->outer.get()) conditions.emplace_back(d->condition, d->variables);
-  for (const Expr& p : promises_) conditions.emplace_back(p, variables_in(p));
-  std::set<const VarNode*> wanted = variables_in(condition);
-  std::vector<const Node*> taken;
-  std::vector<Expr> expressions;
-  for (bool more = true; more;) {
-    more = false;
-    for (auto& [e, variables] : conditions) {
-      if (!e.defined() || std::none_of(variables.begin(), variables.end(), [&](const VarNode* v) { return wanted.count(v); })) continue;
-      wanted.insert(variables.begin(), variables.end());
-      taken.push_back(e.get());
-      expressions.push_back(std::exchange(e, Expr()));
-      more = true;
-    }
+Answer Questions::never(const std::string& what, const Conditions& all, bool exact) {
+  if (excluded(all)) return {};
+  try {
+    Answer a = nowhere(what, space_.where(all));
+    if (!exact && a.verdict == Verdict::disproved) return {Verdict::undecided, what + ": it depends on which of the barriers are met"};
+    return a;
+  } catch (const TooCostly&) {
+    return {Verdict::undecided, what + ": too many cases"};
   }
-  std::sort(taken.begin(), taken.end());
-  auto found = together_.find(taken);
-  if (found == together_.end()) {
-    Points p = space_.everything();
-    for (const Expr& e : expressions) p = p & space_.where(e, first);
-    kept_.insert(kept_.end(), expressions.begin(), expressions.end());
-    found = together_.emplace(std::move(taken), std::move(p)).first;
+}
+
+Answer Questions::nowhere(const std::string& what, const Points& bad) const {
+  try {
+    if (bad.is_empty()) return {};
+    if (bad.exact()) return {Verdict::disproved, fmt::format("{} (for {})", what, bad.example())};
+    return {Verdict::undecided, what + ": it depends on data or on a product of sizes"};
+  } catch (const TooCostly&) {
+    return {Verdict::undecided, what + ": too many cases"};
   }
-  return found->second & space_.where(condition, first);
 }
 
-Points Questions::meet(const Access& a, const Access& b) {
-  Points p = reached(a.domain, first) & reached(b.domain, second);
-  for (size_t d = 0; d < a.indices.size(); ++d) p = p & space_.equal(a.indices[d], first, b.indices[d], second);
-  return p;
+Conditions Questions::reached(const DomainRef& domain, int copy) const {
+  Conditions all = promises_;
+  for (const Domain* d = domain.get(); d; d = d->outer.get()) all.push_back(holds(d->condition, copy));
+  return all;
 }
 
-Points Questions::different_items() {
-  Points p = none();
+Conditions Questions::meet(const Access& a, const Access& b) const {
+  Conditions all = reached(a.domain, first);
+  for (const Domain* d = b.domain.get(); d; d = d->outer.get()) all.push_back(holds(d->condition, second));
+  for (size_t d = 0; d < a.indices.size(); ++d) all.push_back(equal(a.indices[d], first, b.indices[d], second));
+  return all;
+}
+
+void Questions::differ(const Var& v, std::vector<Conditions>& choices) const {
+  choices.push_back({less(v, first, v, second)});
+  choices.push_back({less(v, second, v, first)});
+}
+Condition Questions::different_items() const {
+  std::vector<Conditions> choices;
   for (int d = 0; d < 3; ++d)
-    if (kernel_.block[d] > 1) p = p | different(kernel_.thread_index[d]);
-  return p;
+    if (kernel_.block[d] > 1) differ(kernel_.thread_index[d], choices);
+  return any_of(std::move(choices));
 }
-Points Questions::different_groups() {
-  Points p = none();
-  for (const Var& b : kernel_.block_index) p = p | different(b);
-  return p;
+Condition Questions::different_groups() const {
+  std::vector<Conditions> choices;
+  for (int d = 0; d < 3; ++d)
+    if (!is_constant(kernel_.grid[d], 1)) differ(kernel_.block_index[d], choices);
+  return any_of(std::move(choices));
 }
-Points Questions::different(const Var& v) { return space_.less(v, first, v, second) | space_.less(v, second, v, first); }
-
-Points Questions::within_kernel(const DomainRef& domain, int copy) {
-  Points p = space_.everything();
-  for (const Domain* d = domain.get(); d != accesses_.base.get(); d = d->outer.get()) p = p & space_.where(d->condition, copy);
-  return p;
-}
-
-Points Questions::unordered(const Moment& a, const Moment& b) {
-  Points p = within_kernel(a.domain, first) & within_kernel(b.domain, second);
-  for (const BarrierAt& z : accesses_.barriers) {
-    if (!z.divergent.empty()) continue;
-    const Points after_a = before(a, first, z.moment, barrier) & before(z.moment, barrier, b, second);
-    const Points after_b = before(b, second, z.moment, barrier) & before(z.moment, barrier, a, first);
-    // Conditions on the work-item are left out, which makes nothing more ordered than it is: all of the group agree on
-    // what a barrier stands under.
-    p = p - ((after_a | after_b) & within_kernel(z.domain, barrier)).without_copy(barrier);
-    if (p.is_empty()) break;
-  }
-  return p;
-}
-
-Points Questions::before(const Moment& a, int copy_a, const Moment& b, int copy_b) {
-  Points p = none(), so_far = space_.everything();
-  for (size_t level = 0;; ++level) {
-    if (a.steps[level] < b.steps[level]) return p | so_far;
-    if (a.steps[level] > b.steps[level]) return p;
-    if (level >= a.loops.size() || level >= b.loops.size()) return p;
-    // The same step of the same level leads into the same loop.
-    const Var& v = a.loops[level];
-    p = p | (so_far & space_.less(v, copy_a, v, copy_b));
-    so_far = so_far & space_.equal(v, copy_a, v, copy_b);
-  }
-}
+Condition Questions::different() const { return any_of({{different_items()}, {different_groups()}}); }
 
 }  // namespace lathe::certificate

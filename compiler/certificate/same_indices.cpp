@@ -3,9 +3,12 @@
 // is asked apart, where the value is used.
 #include "compiler/certificate/same_indices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "ir/equal.h"
 #include "ir/print.h"
@@ -14,8 +17,8 @@
 namespace lathe::certificate {
 namespace {
 
-// Coefficients by monomial, modulo 2^64; a monomial is its sorted atoms.
-using Polynomial = std::map<std::vector<std::string>, uint64_t>;
+// Coefficients by monomial, modulo 2^64; a monomial is its sorted atoms: variables, and what is not a sum or a product.
+using Polynomial = std::map<std::vector<int>, uint64_t>;
 
 Polynomial number(uint64_t k) { return k ? Polynomial{{{}, k}} : Polynomial{}; }
 Polynomial sum(const Polynomial& a, const Polynomial& b, uint64_t factor) {
@@ -28,20 +31,12 @@ Polynomial product(const Polynomial& a, const Polynomial& b) {
   Polynomial r;
   for (const auto& [m, c] : a)
     for (const auto& [n, d] : b) {
-      std::vector<std::string> both = m;
+      std::vector<int> both = m;
       both.insert(both.end(), n.begin(), n.end());
       std::sort(both.begin(), both.end());
       if ((r[both] += c * d) == 0) r.erase(both);
     }
   return r;
-}
-std::string text(const Polynomial& p) {
-  std::string s;
-  for (const auto& [m, c] : p) {
-    s += fmt::format("+{}", c);
-    for (const std::string& atom : m) s += "*" + atom;
-  }
-  return "{" + s + "}";
 }
 
 bool is_integer(const Expr& e) { return e.type().is_int() && e.type().lanes == 1; }
@@ -84,14 +79,23 @@ class Comparison {
 
  private:
   void name(const Var& a, const Var& b) {
-    const std::string n = fmt::format("{}{}", a.name(), names_.size());
+    const int n = atoms_++;
     names_[a.node()] = n, names_[b.node()] = n;
     if (a.node() != b.node()) same_as_[b.node()] = a;
   }
 
   // ---- one side
-  Polynomial polynomial(const Expr& e) {
-    if (const auto* v = as<VarNode>(e)) return {{{names_.count(v) ? names_[v] : "unbound " + v->name}, 1}};
+  const Polynomial& polynomial(const Expr& e) {
+    if (const auto found = polynomials_.find(e.get()); found != polynomials_.end()) return found->second;
+    kept_exprs_.push_back(e);
+    Polynomial p = compute(e);
+    return polynomials_.emplace(e.get(), std::move(p)).first->second;
+  }
+  Polynomial compute(const Expr& e) {
+    if (const auto* v = as<VarNode>(e)) {
+      if (const auto found = names_.find(v); found != names_.end()) return {{{found->second}, 1}};
+      return {{{atom("unbound " + v->name)}, 1}};
+    }
     if (const int64_t* k = as_constant(e)) return number(static_cast<uint64_t>(*k));
     if (const auto* c = as<CastNode>(e); c && c->value.type().is_int()) return polynomial(c->value);
     if (const auto* a = as<ApplyNode>(e)) {
@@ -100,17 +104,27 @@ class Comparison {
       if (a->op == Op::neg) return sum({}, polynomial(a->args[0]), ~uint64_t{0});
       if (a->op == Op::mul) return product(polynomial(a->args[0]), polynomial(a->args[1]));
     }
-    return {{{atom(e)}, 1}};
+    return {{{atom(term(e))}, 1}};
   }
-  std::string atom(const Expr& e) {
-    if (is_integer(e) && e->kind != ExprKind::apply && e->kind != ExprKind::load) return text(polynomial(e));
+  // A polynomial by its number.
+  int number_of(const Expr& e) {
+    return numbers_.emplace(polynomial(e), static_cast<int>(numbers_.size())).first->second;
+  }
+  int atom(const std::string& term) {
+    const auto [found, fresh] = terms_.emplace(term, 0);
+    if (fresh) found->second = atoms_++;
+    return found->second;
+  }
+  // Equal for what computes the same of the same.
+  std::string term(const Expr& e) {
+    if (is_integer(e) && e->kind != ExprKind::apply && e->kind != ExprKind::load) return fmt::format("p{}", number_of(e));
     std::string s = fmt::format("{}", static_cast<int>(e->kind));
     if (const auto* r = as<RealNode>(e)) s += fmt::format("={:a}", r->value);
     if (const auto* a = as<ApplyNode>(e)) s += op_row(a->op).name;
-    if (const auto* l = as<LoadNode>(e)) return fmt::format("{}[{}]", l->tensor->name, text(polynomial(row_major(Tensor(l->tensor), l->indices))));
+    if (const auto* l = as<LoadNode>(e)) return fmt::format("{}[p{}]", l->tensor->name, number_of(row_major(Tensor(l->tensor), l->indices)));
     if (!e.type().is_int()) s += to_string(e.type());
     s += "(";
-    for_each_child(e, [&](const Expr& x) { s += (is_integer(x) ? text(polynomial(x)) : atom(x)) + ","; });
+    for_each_child(e, [&](const Expr& x) { s += (is_integer(x) ? fmt::format("p{}", number_of(x)) : term(x)) + ","; });
     return s + ")";
   }
 
@@ -121,14 +135,14 @@ class Comparison {
     if (!equal(a, b)) {
       // What the program itself computes in 32 bits may wrap; what a pass narrowed may not.
       walk(a, [&](const Expr& x) {
-        if (x.type() == i32) wraps_by_itself_.insert(text(polynomial(x)));
+        if (x.type() == i32) wraps_by_itself_.insert(number_of(x));
         return true;
       });
       fits(b, domain);
     }
     if (polynomial(a) == polynomial(b)) return;
     const Expr x = widened(a), y = substitute(widened(b), same_as_);
-    answer.worse(never(fmt::format("{}: {} became {}", where, to_string(a), to_string(b)), [&](bool all) { return questions_.where(domain, x != y, all); }));
+    answer.worse(questions_.never(fmt::format("{}: {} became {}", where, to_string(a), to_string(b)), questions_.reached(domain, first) + Conditions{holds(x != y)}));
   }
 
   void same(const Expr& a, const Expr& b, const DomainRef& domain, const std::string& where) {
@@ -146,7 +160,7 @@ class Comparison {
     }
     const auto *cast_a = as<CastNode>(a), *cast_b = as<CastNode>(b);
     if (cast_a && cast_b && a.type() == b.type()) return same(cast_a->value, cast_b->value, domain, where);
-    if (atom(a) != atom(b)) differ(fmt::format("{}: {} became {}", where, to_string(a), to_string(b)));
+    if (term(a) != term(b)) differ(fmt::format("{}: {} became {}", where, to_string(a), to_string(b)));
   }
 
   void same_access(const Tensor& a, const std::vector<Expr>& x, const Tensor& b, const std::vector<Expr>& y, const DomainRef& domain) {
@@ -235,21 +249,27 @@ class Comparison {
     for_each_child(e, [&](const Expr& x) { wraps || narrows ? inside(x, domain) : fits(x, domain); });
   }
   void in_range(const Expr& e, const DomainRef& domain) {
-    const Expr x = substitute(widened(e), same_as_);
-    if (const int64_t* k = as_constant(x); k && *k == static_cast<int32_t>(*k)) return;
-    if (wraps_by_itself_.count(text(polynomial(e)))) return;
-    if (!asked_.insert(fmt::format("{} {}", static_cast<const void*>(domain.get()), text(polynomial(e)))).second) return;
+    if (const int64_t* k = as_constant(e); k && *k == static_cast<int32_t>(*k)) return;
+    const int n = number_of(e);
+    if (wraps_by_itself_.count(n) || !asked_.emplace(domain.get(), n).second) return;
     kept_.push_back(domain);
-    answer.worse(never(fmt::format("{} does not fit 32 bits", to_string(e)),
-                       [&](bool all) { return questions_.where(domain, x < int64_t{INT32_MIN} || x > int64_t{INT32_MAX}, all); }));
+    const Expr x = substitute(widened(e), same_as_);
+    answer.worse(questions_.never(fmt::format("{} does not fit 32 bits", to_string(e)),
+                                  questions_.reached(domain, first) + Conditions{holds(x < int64_t{INT32_MIN} || x > int64_t{INT32_MAX})}));
   }
 
   Questions& questions_;
   Lanes lanes_;
-  std::map<const VarNode*, std::string> names_;
+  int atoms_ = 0;
+  std::map<const VarNode*, int> names_;                        // atoms of variables …
+  std::map<std::string, int> terms_;                           // … and of the rest
+  std::unordered_map<const Node*, Polynomial> polynomials_;
+  std::map<Polynomial, int> numbers_;
   Substitution same_as_;
-  std::set<std::string> asked_, wraps_by_itself_;
-  std::vector<DomainRef> kept_;  // asked_ goes by address
+  std::set<std::pair<const Domain*, int>> asked_;
+  std::set<int> wraps_by_itself_;
+  std::vector<DomainRef> kept_;  // asked_ and polynomials_ go by address
+  std::vector<Expr> kept_exprs_;
 };
 
 }  // namespace

@@ -138,7 +138,7 @@ class Barriers {
     Facts both;
     assume_relevant(both, a.known, a.indices, {});
     assume_relevant(both, b.known, b.indices, second);
-    for (size_t i = 0; i < a.indices.size(); ++i) both.assume(a.indices[i] == substitute(b.indices[i], second));
+    for (size_t i = 0; i < a.indices.size(); ++i) both.assume(make_cast(i64, a.indices[i]) == make_cast(i64, substitute(b.indices[i], second)));
     if (both.impossible()) return false;
     const Expr one = work_item(), other = substitute(one, second);
     for (const Expr& order : {one < other, one > other}) {

@@ -12,6 +12,11 @@
 
 namespace lathe {
 
+Condition holds(Expr condition, int copy) { return {Condition::Kind::holds, std::move(condition), {}, copy, 0, {}}; }
+Condition equal(Expr a, int copy_a, Expr b, int copy_b) { return {Condition::Kind::equal, std::move(a), std::move(b), copy_a, copy_b, {}}; }
+Condition less(Expr a, int copy_a, Expr b, int copy_b) { return {Condition::Kind::less, std::move(a), std::move(b), copy_a, copy_b, {}}; }
+Condition any_of(std::vector<std::vector<Condition>> choices) { return {Condition::Kind::any, {}, {}, 0, 0, std::move(choices)}; }
+
 // Every variable is an isl parameter of a set without dimensions: "name.number" for shared ones, with ":copy" else.
 struct PointSpace::State {
   // A question may take this many of isl's operations; some tens of milliseconds.
@@ -68,10 +73,10 @@ struct PointSpace::State {
     // A widening keeps the value; anything else may not.
     if (const auto* c = as<CastNode>(e)) {
       const DType from = c->value.type(), to = e.type();
-      if (from.is_int() && to.is_int() && from.is_signed() == to.is_signed() && to.bits >= from.bits) return value(c->value, copy, exact);
+      if (from.is_int() && to.is_int() && from.is_signed() && to.is_signed() && to.bits >= from.bits) return value(c->value, copy, exact);
     }
     const auto* a = as<ApplyNode>(e);
-    if (!a) return unknown(e, copy, exact);
+    if (!a || e.type() != i64) return unknown(e, copy, exact);  // narrower and unsigned arithmetic wraps
     const int64_t* k = a->args.size() == 2 ? as_constant(a->args[1]) : nullptr;
     const auto arg = [&](int n) { return value(a->args[static_cast<size_t>(n)], copy, exact); };
     switch (a->op) {
@@ -109,7 +114,7 @@ struct PointSpace::State {
       const isl::set x = inner(0, wanted), y = inner(1, wanted);
       return (a->op == Op::logical_and) == wanted ? x.intersect(y) : x.unite(y);
     }
-    if (a->args.empty() || !a->args[0].type().is_int()) {
+    if (a->args.empty() || !a->args[0].type().is_int() || !a->args[0].type().is_signed()) {
       exact = false;
       return universe();
     }
@@ -126,6 +131,25 @@ struct PointSpace::State {
       case Op::ne: return compare(&isl::pw_aff::ne_set, &isl::pw_aff::eq_set);
       default: exact = false; return universe();
     }
+  }
+
+  isl::set where(const Condition& c, bool& exact) {
+    switch (c.kind) {
+      case Condition::Kind::holds: return where(c.a, c.copy_a, true, exact);
+      case Condition::Kind::equal: return value(c.a, c.copy_a, exact).eq_set(value(c.b, c.copy_b, exact));
+      case Condition::Kind::less: return value(c.a, c.copy_a, exact).lt_set(value(c.b, c.copy_b, exact));
+      case Condition::Kind::any: {
+        isl::set one = universe().complement();
+        for (const std::vector<Condition>& all : c.choices) one = one.unite(where(all, exact));
+        return one;
+      }
+    }
+    return universe();
+  }
+  isl::set where(const std::vector<Condition>& all, bool& exact) {
+    isl::set set = universe();
+    for (const Condition& c : all) set = set.intersect(where(c, exact));
+    return set;
   }
 
   isl::ctx ctx;
@@ -161,26 +185,10 @@ PointSpace::~PointSpace() = default;
 
 void PointSpace::share(const Var& v) { state_->shared.insert(v.node()); }
 
-Points PointSpace::everything() const { return {state_, std::make_shared<Points::Set>(Points::Set{state_->universe()}), true}; }
-
-Points PointSpace::where(const Expr& condition, int copy) const {
+Points PointSpace::where(const std::vector<Condition>& all) const {
   return ask(state_->ctx, [&] {
     bool exact = true;
-    isl::set set = state_->where(condition, copy, true, exact);
-    return Points(state_, std::make_shared<Points::Set>(Points::Set{std::move(set)}), exact);
-  });
-}
-Points PointSpace::equal(const Expr& a, int copy_a, const Expr& b, int copy_b) const {
-  return ask(state_->ctx, [&] {
-    bool exact = true;
-    isl::set set = state_->value(a, copy_a, exact).eq_set(state_->value(b, copy_b, exact));
-    return Points(state_, std::make_shared<Points::Set>(Points::Set{std::move(set)}), exact);
-  });
-}
-Points PointSpace::less(const Expr& a, int copy_a, const Expr& b, int copy_b) const {
-  return ask(state_->ctx, [&] {
-    bool exact = true;
-    isl::set set = state_->value(a, copy_a, exact).lt_set(state_->value(b, copy_b, exact));
+    isl::set set = state_->where(all, exact);
     return Points(state_, std::make_shared<Points::Set>(Points::Set{std::move(set)}), exact);
   });
 }

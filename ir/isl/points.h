@@ -18,6 +18,19 @@ namespace lathe {
 
 class Points;
 
+// What a point may satisfy: a condition of the program in one copy, or two values of two copies held against each other.
+struct Condition {
+  enum class Kind : uint8_t { holds, equal, less, any };
+  Kind kind;
+  Expr a, b;                                     // holds: a, a scalar bool; equal, less: a in its copy, b in its own
+  int copy_a = 0, copy_b = 0;
+  std::vector<std::vector<Condition>> choices;   // any: one of these has all that hold
+};
+Condition holds(Expr condition, int copy = 0);
+Condition equal(Expr a, int copy_a, Expr b, int copy_b);
+Condition less(Expr a, int copy_a, Expr b, int copy_b);
+Condition any_of(std::vector<std::vector<Condition>> choices);
+
 // A question was too costly for isl, and is left open.
 struct TooCostly {};
 
@@ -32,13 +45,7 @@ class PointSpace {
   // This variable is the same in every copy: a shape symbol, or what two runs have in common. Before its first use.
   void share(const Var& v);
 
-  Points everything() const;
-  // The points at which `condition` (a scalar bool) holds in a copy.
-  Points where(const Expr& condition, int copy = 0) const;
-  // Equal values of an expression in one copy and of another expression in another.
-  Points equal(const Expr& a, int copy_a, const Expr& b, int copy_b) const;
-  // a < b, each in its own copy.
-  Points less(const Expr& a, int copy_a, const Expr& b, int copy_b) const;
+  Points where(const std::vector<Condition>& all) const;
 
   struct State;
 
