@@ -59,6 +59,7 @@ Module build(const Program& program, std::string_view target_id, const BuildOpti
   package.code_objects = {{state->target.id(), state->code_object}};
   package.sources = {{"te", to_string(program)}};
   package.generator = "lathe 0.1.0";
+  if (options.certify) package.certificates = {{state->function.name, state->target.id(), state->certificate.claims}};
   state->package = write_package(package);
   Module m;
   m.state_ = std::move(state);

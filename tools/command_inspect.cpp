@@ -50,6 +50,10 @@ void show_package(std::span<const uint8_t> bytes, const std::string& where) {
       fmt::print("  launch {}: grid [{}], block [{}, {}, {}]\n", l.kernel, extents(l.grid, f.symbols), l.block[0], l.block[1], l.block[2]);
   }
   for (const CodeObjectData& object : package.code_objects) show_code_object(object.bytes, where + " " + object.target);
+  for (const CertificateData& c : package.certificates) {
+    fmt::print("certificate of {} for {}\n", c.function, c.target);
+    for (const Claim& claim : c.claims) fmt::print("  {}\n", to_string(claim));
+  }
   for (const SourceData& source : package.sources) fmt::print("source {} ({} bytes)\n", source.name, source.text.size());
 }
 

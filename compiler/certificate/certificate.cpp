@@ -179,15 +179,6 @@ class KernelCertificate {
 }  // namespace
 }  // namespace certificate
 
-std::string_view to_string(Verdict v) {
-  switch (v) {
-    case Verdict::proved: return "proved";
-    case Verdict::disproved: return "disproved";
-    case Verdict::undecided: return "undecided";
-  }
-  return "";
-}
-
 Verdict Certificate::verdict() const {
   Verdict worst = Verdict::proved;
   for (const Claim& c : claims) {
@@ -199,7 +190,7 @@ Verdict Certificate::verdict() const {
 
 std::string Certificate::text() const {
   std::string t;
-  for (const Claim& c : claims) t += fmt::format("{:<10} {:<13} {}\n", to_string(c.verdict), c.kind, c.what);
+  for (const Claim& c : claims) t += to_string(c) + "\n";
   return t;
 }
 

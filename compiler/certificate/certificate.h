@@ -11,18 +11,10 @@
 #include <vector>
 
 #include "ir/stmt.h"
+#include "runtime/base/package.h"
 #include "runtime/base/target.h"
 
 namespace lathe {
-
-enum class Verdict : uint8_t { proved, disproved, undecided };
-std::string_view to_string(Verdict v);
-
-struct Claim {
-  Verdict verdict;
-  std::string kind;    // "bounds", "written once", "order", "barriers", "limits", "indices"
-  std::string what;    // one sentence on a kernel or tensor, with the counterexample or what was too hard
-};
 
 struct Certificate {
   std::vector<Claim> claims;

@@ -91,6 +91,17 @@ fb::Offset<format::Source> put(fb::FlatBufferBuilder& b, const SourceData& s) {
   return format::CreateSource(b, name, text);
 }
 
+fb::Offset<format::Claim> put(fb::FlatBufferBuilder& b, const Claim& c) {
+  const auto kind = b.CreateString(c.kind), what = b.CreateString(c.what);
+  return format::CreateClaim(b, static_cast<uint8_t>(c.verdict), kind, what);
+}
+
+fb::Offset<format::Certificate> put(fb::FlatBufferBuilder& b, const CertificateData& c) {
+  const auto claims = put_all<fb::Offset<format::Claim>>(b, c.claims, put);
+  const auto function = b.CreateString(c.function), target = b.CreateString(c.target);
+  return format::CreateCertificate(b, function, target, claims);
+}
+
 // ---- flatbuffer to PackageData. A field that is absent reads as empty; what then makes no sense is refused by
 // why_invalid. Only a type's name and an array's length cannot be expressed there, so they throw. ----
 
@@ -154,6 +165,8 @@ struct Reader {
     return object;
   }
   SourceData get(const format::Source* s) const { return {get(s->name()), get(s->text())}; }
+  Claim get(const format::Claim* c) const { return {static_cast<Verdict>(c->verdict()), get(c->kind()), get(c->what())}; }
+  CertificateData get(const format::Certificate* c) const { return {get(c->function()), get(c->target()), get_all<Claim>(c->claims())}; }
 
   template <class Item, class Table>
   std::vector<Item> get_all(const fb::Vector<fb::Offset<Table>>* tables) const {
@@ -187,7 +200,8 @@ std::vector<uint8_t> write_package(const PackageData& package) {
   const auto objects = put_all<fb::Offset<format::CodeObject>>(contents, package.code_objects, put);
   const auto sources = put_all<fb::Offset<format::Source>>(contents, package.sources, put);
   const auto generator = contents.CreateString(package.generator);
-  contents.Finish(format::CreateContents(contents, functions, objects, sources, generator));
+  const auto certificates = put_all<fb::Offset<format::Certificate>>(contents, package.certificates, put);
+  contents.Finish(format::CreateContents(contents, functions, objects, sources, generator, certificates));
 
   const std::span<const uint8_t> payload(contents.GetBufferPointer(), contents.GetSize());
   fb::FlatBufferBuilder file(payload.size() + 256);
@@ -243,6 +257,7 @@ PackageData read_package(std::span<const uint8_t> bytes, std::string_view where)
   result.code_objects = reader.get_all<CodeObjectData>(contents->code_objects());
   result.sources = reader.get_all<SourceData>(contents->sources());
   result.generator = Reader::get(contents->generator());
+  result.certificates = reader.get_all<CertificateData>(contents->certificates());
   if (const std::string why = why_invalid(result); !why.empty()) reader.refuse(why);
   return result;
 }

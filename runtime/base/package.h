@@ -89,11 +89,34 @@ struct SourceData {
   bool operator==(const SourceData&) const = default;
 };
 
+// What the compiler proved of a function's kernels, and what it could not.
+enum class Verdict : uint8_t {
+  proved = 0,
+  disproved = 1,  // there is a counterexample; no package holds such a function
+  undecided = 2,  // it depends on data, or was too hard
+};
+std::string_view to_string(Verdict v);
+
+struct Claim {
+  Verdict verdict = Verdict::undecided;
+  std::string kind;  // "bounds", "written once", "order", "barriers", "limits", "indices"
+  std::string what;  // one sentence on a kernel or tensor, with the counterexample or what was too hard
+  bool operator==(const Claim&) const = default;
+};
+std::string to_string(const Claim& claim);  // in one line
+
+struct CertificateData {
+  std::string function, target;  // of this package
+  std::vector<Claim> claims;
+  bool operator==(const CertificateData&) const = default;
+};
+
 struct PackageData {
   std::vector<FunctionData> functions;       // names are unique
   std::vector<CodeObjectData> code_objects;  // targets are unique
   std::vector<SourceData> sources;           // in the order given
   std::string generator;                     // what wrote it: "lathe 0.1.0"
+  std::vector<CertificateData> certificates;  // at most one of a function for a target
   bool operator==(const PackageData&) const = default;
 };
 

@@ -84,7 +84,31 @@ std::string check_function(const FunctionData& f) {
   return check_symbols_bound(f);
 }
 
+std::string check_certificate(const CertificateData& c, const std::set<std::string_view>& functions, const std::set<std::string_view>& targets) {
+  if (!functions.count(c.function)) return "of function " + quoted(c.function) + ", which the package does not have";
+  if (!targets.count(c.target)) return "for " + quoted(c.target) + ", for which the package has no code object";
+  for (const Claim& claim : c.claims) {
+    if (to_string(claim.verdict).empty()) return "unknown verdict " + std::to_string(static_cast<int>(claim.verdict));
+    if (claim.verdict == Verdict::disproved) return "function " + quoted(c.function) + " is proved wrong: " + claim.what;
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string_view to_string(Verdict v) {
+  switch (v) {
+    case Verdict::proved: return "proved";
+    case Verdict::disproved: return "disproved";
+    case Verdict::undecided: return "undecided";
+  }
+  return "";
+}
+
+std::string to_string(const Claim& claim) {
+  const auto column = [](std::string_view text, size_t width) { return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ') + " "; };
+  return column(to_string(claim.verdict), 10) + column(claim.kind, 13) + claim.what;
+}
 
 std::string why_invalid(const PackageData& package) {
   std::set<std::string_view> names, targets;
@@ -99,6 +123,11 @@ std::string why_invalid(const PackageData& package) {
     } catch (const Error& error) {
       return std::string("code object: ") + error.what();
     }
+  }
+  std::set<std::pair<std::string_view, std::string_view>> certified;
+  for (const CertificateData& c : package.certificates) {
+    if (!certified.emplace(c.function, c.target).second) return "two certificates of function " + quoted(c.function) + " for " + c.target;
+    if (std::string why = check_certificate(c, names, targets); !why.empty()) return "certificate: " + why;
   }
   return "";
 }

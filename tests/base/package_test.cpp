@@ -38,7 +38,8 @@ static PackageData sample() {
   empty.name = "nothing";
   std::vector<uint8_t> object(300);
   for (size_t i = 0; i < object.size(); ++i) object[i] = static_cast<uint8_t>(i * 7);
-  return {{f, empty}, {{"gfx942", object}, {"gfx11-generic", {1, 2, 3}}}, {{"schedule", "split i by 64"}}, "lathe test"};
+  return {{f, empty}, {{"gfx942", object}, {"gfx11-generic", {1, 2, 3}}}, {{"schedule", "split i by 64"}}, "lathe test",
+          {{"row_sums", "gfx942", {{Verdict::proved, "bounds", "all inside"}, {Verdict::undecided, "order", "too many cases"}}}}};
 }
 
 TEST_CASE("a package reads back as it was written, the same bytes every time") {
@@ -168,6 +169,12 @@ TEST_CASE("contents that make no sense are refused before they are written, with
        [](PackageData& p) { p.functions[0].launches[0].grid[2] = {}; }},
       {"function \"row_sums\": promise \"m is a multiple of 4\": malformed expression, 0 results instead of one",
        [](PackageData& p) { p.functions[0].promises[0].condition = {}; }},
+      {"two certificates of function \"row_sums\" for gfx942", [](PackageData& p) { p.certificates.push_back(p.certificates[0]); }},
+      {"certificate: of function \"sums\", which the package does not have", [](PackageData& p) { p.certificates[0].function = "sums"; }},
+      {"certificate: for \"gfx906\", for which the package has no code object", [](PackageData& p) { p.certificates[0].target = "gfx906"; }},
+      {"certificate: unknown verdict 7", [](PackageData& p) { p.certificates[0].claims[1].verdict = static_cast<Verdict>(7); }},
+      {"certificate: function \"row_sums\" is proved wrong: too many cases",
+       [](PackageData& p) { p.certificates[0].claims[1].verdict = Verdict::disproved; }},
       {"function \"row_sums\": a launch without a kernel's name", [](PackageData& p) { p.functions[0].launches[0].kernel = ""; }},
   };
   for (const Row& row : rows) {
