@@ -84,13 +84,20 @@ class KernelCertificate {
       once.worse(written_everywhere(t, writes, accesses_.lane, grid_));
       claim("written once", once, fmt::format("every element of {} is written, by one work-item", t.name()));
     }
-    if (reads.empty()) return;
+    if (reads.empty() && is_output(t)) return;
     Answer ordered;
-    pairs(groups(writes, true), groups(reads, true), false, ordered, [&](const Access& a, const Access& b) { return conflict(a, b); });
-    pairs(groups(writes, false), groups(reads, false), false, ordered, [&](const Access& a, const Access& b) -> Question {
-      return {&grid_, fmt::format("{} is written by one work-group and {} read by another", a.text(), b.text()), grid_.meet(a, b) + Conditions{grid_.different_groups()}};
-    });
-    claim("order", ordered, fmt::format("what is written to {} is read by the same work-item, or after a barrier", t.name()));
+    const auto within = [&](const Access& a, const Access& b) { return conflict(a, b); };
+    const auto across = [&](const Access& a, const Access& b) -> Question {
+      return {&grid_, fmt::format("{} is written by one work-group and {} {} by another", a.text(), b.text(), b.write ? "written" : "read"),
+              grid_.meet(a, b) + Conditions{grid_.different_groups()}};
+    };
+    pairs(groups(writes, true), groups(reads, true), false, ordered, within);
+    pairs(groups(writes, false), groups(reads, false), false, ordered, across);
+    if (!is_output(t)) {
+      pairs(groups(writes, true), groups(writes, true), true, ordered, within);
+      pairs(groups(writes, false), groups(writes, false), true, ordered, across);
+    }
+    claim("order", ordered, fmt::format("what is written to {} meets other accesses of the same work-item, or after a barrier", t.name()));
   }
 
   void order(const Tensor& t) {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
+#include "ir/visit.h"
+
 namespace lathe::certificate {
 
 Conditions operator+(Conditions a, const Conditions& b) {
@@ -11,8 +15,8 @@ Conditions operator+(Conditions a, const Conditions& b) {
 
 Questions::Questions(const LoweredFunction& f, const Kernel& k, const KernelAccesses& a, bool one_group) : kernel_(k) {
   const auto share = [&](const Var& v) { space_.share(v), refuter_.share(v); };
-  for (const Var& s : f.symbols) share(s);
-  for (const Var& s : k.symbols) share(s);
+  for (const Var& s : f.symbols) share(s), symbols_.push_back(s);
+  for (const Var& s : k.symbols) share(s), symbols_.push_back(s);
   if (one_group)
     for (const Var& b : k.block_index) share(b);
   for (const Tensor& t : f.arguments)
@@ -29,11 +33,37 @@ Answer Questions::never(const std::string& what, const Conditions& all, bool exa
   if (excluded(all)) return {};
   try {
     Answer a = nowhere(what, space_.where(all));
+    if (exact && a.verdict == Verdict::undecided) a.worse(with_sizes(what, all));
     if (!exact && a.verdict == Verdict::disproved) return {Verdict::undecided, what + ": it depends on which of the barriers are met"};
     return a;
   } catch (const TooCostly&) {
     return {Verdict::undecided, what + ": too many cases"};
   }
+}
+
+// Products of sizes are no more than numbers once the sizes are: a few of them may do for a counterexample.
+Answer Questions::with_sizes(const std::string& what, const Conditions& all) {
+  for (const int64_t size : {int64_t{3}, int64_t{41}, (int64_t{1} << 20) + 1}) {
+    Substitution sizes;
+    for (const Var& s : symbols_) sizes[s.node()] = constant(i64, size);
+    const std::function<Condition(const Condition&)> fixed = [&](const Condition& c) {
+      Condition r = c;
+      if (r.a.defined()) r.a = substitute(r.a, sizes);
+      if (r.b.defined()) r.b = substitute(r.b, sizes);
+      for (auto& choice : r.choices)
+        for (Condition& one : choice) one = fixed(one);
+      return r;
+    };
+    Conditions some;
+    for (const Condition& c : all) some.push_back(fixed(c));
+    if (excluded(some)) continue;
+    try {
+      const Points bad = space_.where(some);
+      if (!bad.is_empty() && bad.exact()) return {Verdict::disproved, fmt::format("{} (for sizes of {}, {})", what, size, bad.example())};
+    } catch (const TooCostly&) {
+    }
+  }
+  return {};
 }
 
 Answer Questions::nowhere(const std::string& what, const Points& bad) const {

@@ -53,11 +53,13 @@ class Questions {
   Refuter& refuter() { return refuter_; }
 
  private:
+  Answer with_sizes(const std::string& what, const Conditions& all);
   void differ(const Var& v, std::vector<Conditions>& choices) const;
   const Kernel& kernel_;
   PointSpace space_;
   Refuter refuter_;
   Conditions promises_;
+  std::vector<Var> symbols_;
 };
 
 }  // namespace lathe::certificate
