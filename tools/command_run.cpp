@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <random>
 
 #include "compiler/build.h"
 #include "ir/evaluate.h"
@@ -19,6 +18,7 @@
 #include "runtime/npy.h"
 #include "tools/commands.h"
 #include "tools/files.h"
+#include "tools/fuzz/values.h"
 
 namespace lathe {
 namespace {
@@ -33,23 +33,8 @@ std::pair<std::string, std::string> assignment(const std::string& option, const 
 
 std::byte* bytes_of(HostArray& a) { return reinterpret_cast<std::byte*>(a.bytes().data()); }
 
-// Small values: floats in [-1, 1), integers in [-8, 8) as far as the type holds them.
-void fill_random(HostArray& a, std::mt19937_64& random) {
-  const DType t = a.dtype();
-  for (int64_t i = 0; i < a.size(); ++i) {
-    uint64_t bits = 0;
-    if (t.is_float())
-      bits = encode_float(static_cast<double>(static_cast<int64_t>(random() >> 40)) / 8388608.0 - 1.0, t);
-    else if (t.is_bool())
-      bits = random() & 1;
-    else
-      bits = t.is_signed() ? static_cast<uint64_t>(static_cast<int64_t>(random() & 15) - 8) : random() & 15;
-    std::memcpy(a.bytes().data() + i * t.bytes(), &bits, static_cast<size_t>(t.bytes()));
-  }
-}
-
 struct RunCommand {
-  std::string file, device_name;
+  std::string file, device_name, values = "fractions";
   std::vector<std::string> in, out, set;
   std::optional<uint64_t> random;
   bool check = false;
@@ -163,7 +148,7 @@ struct RunCommand {
       given.emplace(name, std::move(a));
     }
     check_memory(program, symbols);
-    std::mt19937_64 generator(random.value_or(0));
+    fuzz::Dice dice(random.value_or(0));
     std::vector<HostArray> arrays;
     for (const Tensor& t : program.arguments) {
       if (auto found = given.find(t.name()); found != given.end()) {
@@ -173,7 +158,7 @@ struct RunCommand {
       if (t.is_placeholder() && !random)
         throw Error("input " + t.name(), "it has no value", fmt::format("give --in {}=FILE.npy, or --random 1", t.name()));
       arrays.emplace_back(t.type(), shape_of(t, symbols));
-      if (t.is_placeholder()) fill_random(arrays.back(), generator);
+      if (t.is_placeholder()) fuzz::fill(arrays.back(), dice, *fuzz::parse_values(values));
     }
     return arrays;
   }
@@ -234,6 +219,8 @@ void add_run_command(CLI::App& app) {
   sub->add_option("--out", command->out, "NAME=FILE.npy, where an output goes");
   sub->add_option("--set", command->set, "NAME=VALUE, a shape symbol");
   sub->add_option("--random", command->random, "Fill the other inputs with random values of this seed");
+  sub->add_option("--values", command->values, "What random values are: whole numbers, fractions below 1, or whole ones with NaN, infinities and extremes")
+      ->check(CLI::IsMember({"whole", "fractions", "special"}));
   sub->add_flag("--check", command->check, "Compare with the evaluator bit for bit");
   sub->add_option("--ulp", command->ulp, "How many units in the last place --check lets floats differ")->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   sub->callback([command] { command->run(); });

@@ -15,5 +15,6 @@ void add_explain_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_emulate_command(CLI::App& app);
+void add_fuzz_command(CLI::App& app);
 
 }  // namespace lathe

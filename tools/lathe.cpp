@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   lathe::add_run_command(app);
   lathe::add_inspect_command(app);
   lathe::add_emulate_command(app);
+  lathe::add_fuzz_command(app);
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0) throw lathe::Error("standard output", "it could not be written whole", "check where it goes");

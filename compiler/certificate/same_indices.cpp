@@ -117,12 +117,14 @@ class Comparison {
   }
   // Equal for what computes the same of the same.
   std::string term(const Expr& e) {
-    if (is_integer(e) && e->kind != ExprKind::apply && e->kind != ExprKind::load) return fmt::format("p{}", number_of(e));
+    const auto* c = as<CastNode>(e);
+    const bool from_other = c && !c->value.type().is_int();  // i32(x) of a float: no polynomial looks into it
+    if (is_integer(e) && e->kind != ExprKind::apply && e->kind != ExprKind::load && !from_other) return fmt::format("p{}", number_of(e));
     std::string s = fmt::format("{}", static_cast<int>(e->kind));
     if (const auto* r = as<RealNode>(e)) s += fmt::format("={:a}", r->value);
     if (const auto* a = as<ApplyNode>(e)) s += op_row(a->op).name;
     if (const auto* l = as<LoadNode>(e)) return fmt::format("{}[p{}]", l->tensor->name, number_of(row_major(Tensor(l->tensor), l->indices)));
-    if (!e.type().is_int()) s += to_string(e.type());
+    if (!e.type().is_int() || from_other) s += to_string(e.type());
     s += "(";
     for_each_child(e, [&](const Expr& x) { s += (is_integer(x) ? fmt::format("p{}", number_of(x)) : term(x)) + ","; });
     return s + ")";

@@ -2,6 +2,9 @@
 // vector; the second way serves whatever cannot be done on vectors (scattered accesses, selects that guard loads).
 #include <llvm/IR/Module.h>
 
+#include <bit>
+#include <numeric>
+
 #include "compiler/codegen/kernel_emitter.h"
 #include "runtime/base/error.h"
 
@@ -168,6 +171,20 @@ Value* KernelEmitter::load_from(const Memory& memory, Value* pointer, DType type
 
 void KernelEmitter::store_to(const Memory& memory, Value* pointer, Value* value, DType type, int64_t alignment) {
   if (type.is_bool()) value = ir_.CreateZExt(value, memory_type(llvm_, type));
+  // LLVM 22 selects no store of an f32 vector of 5 or 7 that is rounded to f16 (v5f16 is no type of its registers): f16 goes
+  // in powers of two.
+  const int first = static_cast<int>(std::bit_floor(static_cast<unsigned>(type.lanes)));
+  if (type.scalar() == f16 && first > 2 && first < type.lanes) {
+    std::vector<int> lanes(type.lanes);
+    std::iota(lanes.begin(), lanes.end(), 0);
+    const llvm::ArrayRef<int> all(lanes);
+    const int64_t bytes = first * type.bytes();
+    store_to(memory, pointer, ir_.CreateShuffleVector(value, all.take_front(first)), type.with_lanes(first), alignment);
+    Value* behind = ir_.CreateConstInBoundsGEP1_64(memory_type(llvm_, type.scalar()), pointer, first);
+    const int rest = type.lanes - first;
+    Value* other = rest == 1 ? ir_.CreateExtractElement(value, first) : ir_.CreateShuffleVector(value, all.drop_front(first));
+    return store_to(memory, behind, other, type.with_lanes(rest), std::min(alignment, bytes & -bytes));
+  }
   ir_.CreateAlignedStore(value, pointer, llvm::Align(alignment));
 }
 

@@ -109,15 +109,19 @@ struct Toucher {
   bool marked;   // atomic or coherent
   bool foreign(u64 t) const { return launch_of(t) == launch_of(mine) && ((t ^ mine) >> who_shift) != 0; }
 
+  // A dword has one tag for its readers. Several of them share it for the bytes that all have read; where they read
+  // different bytes the last one takes it, so that none is said to have read what it has not.
   void read(Touches& t, u64 k, u64 address, u64 bytes, u32 lane) const {
     u64 r = __atomic_load_n(&t.read[k], __ATOMIC_RELAXED);
     while (!marked && r != (mine | bytes)) {
       u64 now = r;
       if (launch_of(r) != launch_of(mine)) now = mine | bytes;
       else if (r & flag) break;
-      else if (group_of(r) != group_of(mine)) now = mine | flag | 15;
+      else if (group_of(r) != group_of(mine)) now = r & bytes ? mine | flag | (r & bytes) : mine | bytes;
       else if (stamp_of(r) < w.epoch) now = mine | bytes;
-      else now = (mine & ~(several_waves << 23)) | u64(((r ^ mine) >> 23 & 63) ? several_waves : w.id) << 23 | (r & 15) | bytes;
+      else if (wave_of(r) == w.id) now = mine | (r & 15) | bytes;
+      else if (wave_of(r) == several_waves) now = mine | several_waves << who_shift | (r & 15);
+      else now = r & bytes ? mine | several_waves << who_shift | (r & bytes) : mine | bytes;
       if (now == r) break;
       // The place first: whoever sees the tag finds it.
       __atomic_store_n(&t.read_at[k], place(w, i, lane), __ATOMIC_RELEASE);

@@ -365,7 +365,11 @@ void propagate(Wave& w, const Inst* i, const Lanes& x, u64 exec, Shadow& out) {
         case Undef::bit_xor: r = any; break;
         case Undef::bit_andn2: r = (a & b) | (a & ~value(1, lane)) | (b & value(0, lane)); break;
         case Undef::bit_orn2: r = (a & b) | (a & value(1, lane)) | (b & ~value(0, lane)); break;
-        case Undef::carry: r = row.data_operands && control ? all : smear_up64(any); break;
+        case Undef::carry:
+          r = row.data_operands && control ? all : smear_up64(any);
+          // Nothing is carried from one half of a packed pair into the other.
+          if (row.sig.dst == Ty::pk16) r = (smear_up64(any & 0xffff) & 0xffff) | smear_up64(any & 0xffff0000u);
+          break;
         case Undef::lshl_add: r = b ? all : smear_up64(((a << (value(1, lane) & (wide ? 7 : 31))) & all) | c); break;
         case Undef::add_lshl: r = c ? all : smear_up64(a | b) << (value(2, lane) & 31); break;
         case Undef::select: r = c ? all : value(2, lane) ? b : a; break;

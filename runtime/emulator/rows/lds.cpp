@@ -30,14 +30,17 @@ constexpr u8 order_lds = 1;
     race(w, at, lane, write ? "writes" : "reads", wave_of(wt), "wrote");
   if (write) {
     if (epoch_of(rt) >= epoch && (rt & mask) && (wave_of(rt) != w.id || (rt & 16)) && !atomic && !(rt & 16 ? w.synced > epoch_of(rt) : ordered_in_group(w, wave_of(rt), epoch_of(rt)))) race(w, at, lane, "writes", wave_of(rt), "read");
-    wt = mine | mask | (epoch_of(wt) >= epoch ? wt & 15 : 0) | (atomic ? 16 : 0);
+    wt = mine | mask | (epoch_of(wt) >= epoch && wave_of(wt) == w.id ? wt & 15 : 0) | (atomic ? 16 : 0);
   } else {
-    if (epoch_of(rt) < epoch) {
+    // Several waves share a dword's tag for the bytes that all have read; where they touch different bytes the last one
+    // takes it, so that none is said to have touched what it has not.
+    const bool several = rt & 16;
+    if (epoch_of(rt) < epoch || (!several && wave_of(rt) != w.id && !(rt & mask)))
       rt = mine | mask;
-    } else {
-      const u32 flags = (rt & 31) | mask | (wave_of(rt) != w.id ? 16 : 0);
-      rt = (epoch_of(rt) < w.stamp ? mine : rt & ~31u) | flags;
-    }
+    else if (several || wave_of(rt) != w.id)
+      rt = (epoch_of(rt) < w.stamp ? mine : rt & ~31u) | 16 | (several ? rt & 15 : rt & mask);
+    else
+      rt = (epoch_of(rt) < w.stamp ? mine : rt & ~31u) | (rt & 15) | mask;
   }
 }
 void touch(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {

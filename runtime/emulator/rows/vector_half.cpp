@@ -57,6 +57,7 @@ i16 sat_i(i32 x) { return i16(x < -0x8000 ? -0x8000 : x > 0x7fff ? 0x7fff : x); 
 #define H1(NAME, EXPR) arith(NAME, [](f16 a) -> f16 { const f32 x = to_f32(a); return to_f16(EXPR); })
 #define TRANS(NAME, EXPR) H1("V_" NAME, EXPR), H1("V_S_" NAME, EXPR).with(RowFlag::scalar_dst)  // as in vector_float.cpp
 #define S16(NAME, T, EXPR) valu(NAME, [](T a, T b) -> T { return T(EXPR); })
+#define SUM16(NAME, T, EXPR) S16(NAME, T, EXPR).undefined(carry)
 constexpr Row rows[] = {
   H2("V_ADD_F16", x + y), H2("V_SUB_F16", x - y), H2("V_SUBREV_F16", y - x), H2("V_MUL_F16", x * y),
   arith("V_FMA_F16",  [](f16 a, f16 b, f16 c) -> f16 { return fma(a, b, c); }).with(keep_high),
@@ -96,9 +97,9 @@ constexpr Row rows[] = {
   valu("V_MOV_B16", [](u16 a) -> u16 { return a; }).undefined(same, 1),
   valu("V_NOT_B16", [](u16 a) -> u16 { return u16(~a); }).undefined(bit_xor),
   valu("V_CNDMASK_B16", [](u16 a, u16 b, bit m) -> u16 { return m ? b : a; }).undefined(select),
-  S16("V_ADD_U16", u16, a + b), S16("V_SUB_U16", u16, a - b), S16("V_SUBREV_U16", u16, b - a), S16("V_MUL_LO_U16", u16, u32(a) * b),
-  S16("V_ADD_NC_U16", u16, a + b), S16("V_SUB_NC_U16", u16, a - b), S16("V_ADD_I16", i16, a + b), S16("V_SUB_I16", i16, a - b),
-  S16("V_ADD_NC_I16", i16, a + b), S16("V_SUB_NC_I16", i16, a - b),
+  SUM16("V_ADD_U16", u16, a + b), SUM16("V_SUB_U16", u16, a - b), SUM16("V_SUBREV_U16", u16, b - a), SUM16("V_MUL_LO_U16", u16, u32(a) * b),
+  SUM16("V_ADD_NC_U16", u16, a + b), SUM16("V_SUB_NC_U16", u16, a - b), SUM16("V_ADD_I16", i16, a + b), SUM16("V_SUB_I16", i16, a - b),
+  SUM16("V_ADD_NC_I16", i16, a + b), SUM16("V_SUB_NC_I16", i16, a - b),
   S16("V_ADD_U16 clamp", u16, sat_u(a + b)), S16("V_SUB_U16 clamp", u16, sat_u(a - b)),
   S16("V_SUBREV_U16 clamp", u16, sat_u(b - a)),
   S16("V_ADD_NC_U16 clamp", u16, sat_u(a + b)), S16("V_SUB_NC_U16 clamp", u16, sat_u(a - b)),

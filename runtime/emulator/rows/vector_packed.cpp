@@ -31,6 +31,8 @@ i16 sat_i(i32 x) { return i16(x < -0x8000 ? -0x8000 : x > 0x7fff ? 0x7fff : x); 
 
 // clang-format off
 #define PK2(NAME, T, EXPR) packed(NAME, [](T a, T b) -> T { return EXPR; })
+#define PK2_SUM(NAME, T, EXPR) PK2(NAME, T, EXPR).undefined(carry)
+#define PK2_SHIFT(NAME, T, EXPR) PK2(NAME, T, EXPR).undefined(same, 2)
 #define PK3(NAME, T, EXPR) packed(NAME, [](T a, T b, T c) -> T { return EXPR; })
 #define PKA2(NAME, T, EXPR) packed_arith(NAME, [](T a, T b) -> T { return EXPR; })
 #define PKA3(NAME, T, EXPR) packed_arith(NAME, [](T a, T b, T c) -> T { return EXPR; })
@@ -40,13 +42,13 @@ constexpr Row rows[] = {
   PKA3("V_PK_FMA_F16", f16, fma16(a, b, c)),
   PK2("V_PK_MIN_F16", f16, choose(a, b, true)), PK2("V_PK_MAX_F16", f16, choose(a, b, false)),
   PK2("V_PK_MIN_NUM_F16", f16, choose(a, b, true)), PK2("V_PK_MAX_NUM_F16", f16, choose(a, b, false)),
-  PK2("V_PK_ADD_U16", u16, u16(a + b)), PK2("V_PK_SUB_U16", u16, u16(a - b)), PK2("V_PK_MUL_LO_U16", u16, u16(u32(a) * b)),
-  PK2("V_PK_ADD_I16", i16, i16(a + b)), PK2("V_PK_SUB_I16", i16, i16(a - b)),
+  PK2_SUM("V_PK_ADD_U16", u16, u16(a + b)), PK2_SUM("V_PK_SUB_U16", u16, u16(a - b)), PK2_SUM("V_PK_MUL_LO_U16", u16, u16(u32(a) * b)),
+  PK2_SUM("V_PK_ADD_I16", i16, i16(a + b)), PK2_SUM("V_PK_SUB_I16", i16, i16(a - b)),
   PK2("V_PK_ADD_U16 clamp", u16, sat_u(a + b)), PK2("V_PK_SUB_U16 clamp", u16, sat_u(a - b)),
   PK2("V_PK_ADD_I16 clamp", i16, sat_i(a + b)), PK2("V_PK_SUB_I16 clamp", i16, sat_i(a - b)),
   PK2("V_PK_MIN_U16", u16, a < b ? a : b), PK2("V_PK_MAX_U16", u16, a > b ? a : b), PK2("V_PK_MIN_I16", i16, a < b ? a : b), PK2("V_PK_MAX_I16", i16, a > b ? a : b),
-  PK2("V_PK_LSHLREV_B16", u16, u16(b << (a & 15))), PK2("V_PK_LSHRREV_B16", u16, u16(b >> (a & 15))), PK2("V_PK_ASHRREV_I16", i16, i16(b >> (a & 15))),
-  PK3("V_PK_MAD_U16", u16, u16(u32(a) * b + c)), PK3("V_PK_MAD_I16", i16, i16(i32(a) * b + c)),
+  PK2_SHIFT("V_PK_LSHLREV_B16", u16, u16(b << (a & 15))), PK2_SHIFT("V_PK_LSHRREV_B16", u16, u16(b >> (a & 15))), PK2_SHIFT("V_PK_ASHRREV_I16", i16, i16(b >> (a & 15))),
+  PK3("V_PK_MAD_U16", u16, u16(u32(a) * b + c)).undefined(carry), PK3("V_PK_MAD_I16", i16, i16(i32(a) * b + c)).undefined(carry),
   PKA2("V_PK_ADD_F32", f32, a + b), PKA2("V_PK_MUL_F32", f32, a * b), PKA3("V_PK_FMA_F32", f32, __builtin_fmaf(a, b, c)),
   valu("V_PK_MOV_B32", [](pk<u32> a, pk<u32> b) -> pk<u32> { return {a.lo, b.hi}; }).undefined(same, 3),
   PKA3("V_PK_FMAC_F16", f16, fma16(a, b, c)).with(acc),
