@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "compiler/passes/passes.h"
+#include "ir/isl/clock.h"
 #include "ir/print.h"
 #include "runtime/base/error.h"
 
@@ -45,10 +46,11 @@ Lowering lower(const Program& program, const Target& target, const PipelineOptio
   Lowering l{target, program, {}, {}, {}, {}};
   for (const Pass& pass : passes) {
     const auto start = std::chrono::steady_clock::now();
+    const double isl_before = IslClock::milliseconds();
     pass.run(l);
     const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
     if (options.verify && pass.form) verify(l.function, *pass.form, pass.name);
-    if (times) times->push_back({std::string(pass.name), spent.count()});
+    if (times) times->push_back({std::string(pass.name), spent.count(), IslClock::milliseconds() - isl_before});
     if (options.after_each) options.after_each(pass, l);
     if (pass.name == options.stop_after) break;
   }

@@ -24,6 +24,7 @@ std::span<const Pass> pipeline();
 struct PassTime {
   std::string pass;
   double milliseconds;
+  double isl_milliseconds = 0;  // the share of it that isl took
 };
 
 struct PipelineOptions {

@@ -18,6 +18,7 @@
 #include <map>
 #include <string>
 
+#include "ir/isl/clock.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
@@ -438,6 +439,7 @@ Facts& Facts::operator=(Facts other) {
 Facts::~Facts() = default;
 
 void Facts::assume(const Expr& condition) {
+  const IslClock clock;
   // A conjunct that says nothing about integers is left out: fewer facts are still true facts.
   if (const auto* a = as<ApplyNode>(condition); a && a->op == Op::logical_and) {
     assume(a->args[0]);
@@ -459,6 +461,7 @@ void Facts::add_range(const Var& v, const Expr& begin, const Expr& end) {
 }
 
 bool Facts::prove(const Expr& condition) const {
+  const IslClock clock;
   if (const auto* a = as<ApplyNode>(condition); a && a->op == Op::logical_and)
     return prove(a->args[0]) && prove(a->args[1]);
   state_->c().new_question();
@@ -475,6 +478,7 @@ bool Facts::prove(const Expr& condition) const {
 }
 
 bool Facts::refute(const Expr& condition) const {
+  const IslClock clock;
   state_->c().new_question();
   if (isl_set* examples = quick_restrict(state_->c(), state_->set, condition, false)) {
     const isl_bool result = isl_set_is_empty(examples);
@@ -489,6 +493,7 @@ bool Facts::refute(const Expr& condition) const {
 }
 
 bool Facts::impossible() const {
+  const IslClock clock;
   state_->c().new_question();
   return isl_set_is_empty(state_->set) == isl_bool_true;
 }
@@ -515,18 +520,21 @@ std::optional<int64_t> extreme(Context& c, isl_set* values, isl_val* (*find)(isl
 }  // namespace
 
 std::optional<int64_t> Facts::constant_max(const Expr& e) const {
+  const IslClock clock;
   if (const int64_t* k = as_constant(e)) return *k;
   state_->c().new_question();
   return extreme(state_->c(), values_of(state_->c(), isl_set_copy(state_->set), e), isl_set_max_val);
 }
 
 std::optional<int64_t> Facts::constant_min(const Expr& e) const {
+  const IslClock clock;
   if (const int64_t* k = as_constant(e)) return *k;
   state_->c().new_question();
   return extreme(state_->c(), values_of(state_->c(), isl_set_copy(state_->set), e), isl_set_min_val);
 }
 
 std::optional<Expr> Facts::always(const Expr& condition, const IsOuter& is_outer) const {
+  const IslClock clock;
   Context& c = state_->c();
   c.new_question();
   isl_set* holds = condition_set(c, condition);
@@ -550,6 +558,7 @@ std::optional<Expr> Facts::always(const Expr& condition, const IsOuter& is_outer
 }
 
 std::optional<Expr> Facts::first_failure(const Expr& condition, const Var& v, const IsOuter& is_outer) const {
+  const IslClock clock;
   Context& c = state_->c();
   c.new_question();
   isl_set* holds = condition_set(c, condition);
@@ -580,6 +589,7 @@ std::optional<Expr> Facts::first_failure(const Expr& condition, const Var& v, co
 }
 
 std::optional<Facts::Range> Facts::hull(const std::vector<std::pair<Facts, Expr>>& values, const IsOuter& is_outer) {
+  const IslClock clock;
   LATHE_CHECK(!values.empty(), "hull of nothing");
   Context& c = values[0].first.state_->c();
   c.new_question();
