@@ -11,6 +11,7 @@
 // stay legal in both. Vectors have two versions as well, by whether all lanes are inside; a vector loop holds no barrier,
 // so work-items may differ. Serial loops are cut where a guard first fails. Loops over work-items are left alone: cutting
 // them would diverge. It stands after guard_tails, and before split_kernels takes the bound loops away.
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -36,16 +37,47 @@ std::vector<Expr> guards_in(const Stmt& s) {
   return result;
 }
 
-// Ranges of all loops in `s`: a guard is judged over all of them, since nothing tells yet which ones run.
-void add_inner_ranges(const Stmt& s, Facts& facts) {
-  walk(
-      s,
-      [&](const Stmt& x) {
-        if (const auto* l = as<LoopNode>(x)) facts.add_range(l->var, l->begin, l->end);
-        return true;
-      },
-      [](const Expr&) { return false; });
-}
+// The loops inside a statement. A guard is judged over all of them, since nothing tells yet which ones run; but only those
+// that its variables hang on are told to isl, whose questions grow with every variable.
+class InnerLoops {
+ public:
+  explicit InnerLoops(const Stmt& s) {
+    walk(
+        s,
+        [&](const Stmt& x) {
+          if (const auto* l = as<LoopNode>(x)) loops_.push_back(l);
+          return true;
+        },
+        [](const Expr&) { return false; });
+  }
+
+  Facts around(const Expr& guard, Facts facts) const {
+    std::set<const VarNode*> needed;
+    const auto need = [&](const Expr& e) {
+      uses_any(e, [&](const VarNode* v) {
+        needed.insert(v);
+        return false;
+      });
+    };
+    need(guard);
+    std::vector<const LoopNode*> relevant;
+    for (auto l = loops_.rbegin(); l != loops_.rend(); ++l) {
+      if (!needed.count((*l)->var.node())) continue;
+      relevant.push_back(*l);
+      need((*l)->begin);
+      need((*l)->end);
+    }
+    for (auto l = relevant.rbegin(); l != relevant.rend(); ++l) facts.add_range((*l)->var, (*l)->begin, (*l)->end);
+    return facts;
+  }
+
+  bool contain(const VarNode* v) const {
+    return std::any_of(loops_.begin(), loops_.end(), [&](const LoopNode* l) { return l->var.node() == v; });
+  }
+
+ private:
+  std::vector<const LoopNode*> loops_;  // outermost first
+};
 
 bool contains_block_loop(const Stmt& s) {
   bool found = false;
@@ -107,11 +139,10 @@ class Partition {
     Facts inside = facts;
     inside.add_range(l.var, l.begin, l.end);
     outer_.insert(l.var.node());
-    Facts all = inside;
-    add_inner_ranges(l.body, all);
     Facts bulk = inside;
     // Guards that some iteration of a serial loop always fails are left to cut().
-    const std::vector<Expr> conditions = make_true(guards_in(l.body), all, bulk, [&](const VarNode* v) { return is_outer(v); });
+    const std::vector<Expr> conditions =
+        make_true(guards_in(l.body), InnerLoops(l.body), inside, bulk, [&](const VarNode* v) { return is_outer(v); });
     Stmt body;
     if (conditions.empty() || bulk.impossible()) {
       body = run(l.body, inside);
@@ -123,12 +154,14 @@ class Partition {
     return make_loop(l.loop, l.var, l.begin, l.end, body);
   }
 
-  // The conditions on variables that are `known` under which the guards hold throughout `all`; `bulk` then assumes them.
-  static std::vector<Expr> make_true(const std::vector<Expr>& guards, const Facts& all, Facts& bulk, const std::function<bool(const VarNode*)>& known) {
+  // The conditions on variables that are `known` under which the guards hold whatever the inner loops do; `bulk` then
+  // assumes them.
+  static std::vector<Expr> make_true(const std::vector<Expr>& guards, const InnerLoops& loops, const Facts& facts, Facts& bulk,
+                                     const std::function<bool(const VarNode*)>& known) {
     std::vector<Expr> conditions;
     for (const Expr& guard : guards) {
       if (bulk.prove(guard)) continue;
-      const auto holds = all.always(guard, known);
+      const auto holds = loops.around(guard, facts).always(guard, known);
       if (!holds || as_constant(*holds) || bulk.prove(*holds)) continue;
       bulk.assume(*holds);
       conditions.push_back(*holds);
@@ -138,21 +171,13 @@ class Partition {
 
   // Two versions of a vectorized loop: all lanes, or lane by lane. Null when no guard tells lanes apart.
   Stmt lane_versions(const LoopNode& l, const Facts& facts) const {
-    std::set<const VarNode*> inner = {l.var.node()};
-    walk(
-        l.body,
-        [&](const Stmt& x) {
-          if (const auto* inside = as<LoopNode>(x)) inner.insert(inside->var.node());
-          return true;
-        },
-        [](const Expr&) { return false; });
-    Facts all = facts;
-    all.add_range(l.var, l.begin, l.end);
-    add_inner_ranges(l.body, all);
+    const InnerLoops inner(l.body);
+    Facts inside = facts;
+    inside.add_range(l.var, l.begin, l.end);
     Facts bulk = facts;
     std::vector<Expr> guards = guards_in(l.body);
     std::erase_if(guards, [&](const Expr& guard) { return !uses(guard, l.var); });
-    const std::vector<Expr> conditions = make_true(guards, all, bulk, [&](const VarNode* v) { return inner.count(v) == 0; });
+    const std::vector<Expr> conditions = make_true(guards, inner, inside, bulk, [&](const VarNode* v) { return v != l.var.node() && !inner.contain(v); });
     if (conditions.empty() || bulk.impossible()) return {};
     const Stmt loop = make_loop(l.loop, l.var, l.begin, l.end, l.body);
     return make_branch(conjunction(conditions), refine(loop, bulk), loop);
@@ -162,13 +187,13 @@ class Partition {
   Stmt cut(const LoopNode& l, const Facts& facts) {
     if (l.loop == LoopKind::vectorized)
       if (Stmt versions = lane_versions(l, facts)) return versions;
-    Facts all = facts;
-    all.add_range(l.var, l.begin, l.end);
-    add_inner_ranges(l.body, all);
+    Facts inside = facts;
+    inside.add_range(l.var, l.begin, l.end);
+    const InnerLoops inner(l.body);
     const bool must_be_constant = l.loop != LoopKind::serial;
     for (const Expr& guard : guards_in(l.body)) {
       if (!uses(guard, l.var)) continue;
-      const auto at = all.first_failure(guard, l.var, [&](const VarNode* v) { return is_outer(v); });
+      const auto at = inner.around(guard, inside).first_failure(guard, l.var, [&](const VarNode* v) { return is_outer(v); });
       if (!at || (must_be_constant && !as_constant(*at))) continue;
       const Expr middle = simplify(*at, facts);
       // A cut at the very beginning, or one that leaves the guard standing in both parts, gains nothing.
