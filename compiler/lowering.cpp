@@ -23,6 +23,12 @@ bool Lowering::has_attached(const Stage& stage, size_t first_leaf) const {
   return false;
 }
 
+int64_t Lowering::ahead(const Stage& s) const {
+  if (s.attach != AttachKind::at) return 0;
+  const int64_t stages = stage(s.attach_stage).find_leaf(s.attach_loop)->stages;
+  return stages > 1 ? stages - 1 : s.double_buffered ? 1 : 0;
+}
+
 std::vector<EnclosingLoop> enclosing_loops(const Lowering& l, const Stage& stage) {
   if (stage.attach != AttachKind::at) return {};
   const Stage& outer = l.stage(stage.attach_stage);

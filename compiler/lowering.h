@@ -37,6 +37,8 @@ struct Lowering {
   // The stages computed inside loop `loop` of `stage`, producers first.
   std::vector<const Stage*> attached(const Stage& stage, const StageLoop& loop) const;
   bool has_attached(const Stage& stage, size_t first_leaf) const;  // at this leaf or a deeper one
+  // How many iterations ahead a stage is computed in the loop that it is computed at (pipeline, double_buffer).
+  int64_t ahead(const Stage& stage) const;
 };
 
 // The loops that enclose a stage, outermost first, across the stages it is computed in.

@@ -17,6 +17,7 @@ constexpr Pass passes[] = {
     {"check_accesses", "no definition reads outside a tensor", check_accesses, {}},
     {"infer_bounds", "how much of each stage is computed where", infer_bounds, {}},
     {"build_loops", "loop nests, memory and guards", build_loops, Form::looped},
+    {"pipeline_loops", "stage the next tiles while one is used", pipeline_loops, Form::looped},
     {"guard_tails", "drop every guard that always holds", guard_tails, Form::looped},
     {"partition_tails", "run the bulk unguarded, predicate the tail", partition_tails, Form::looped},
     // From here on there are kernels: no loop over work-groups or work-items is left.

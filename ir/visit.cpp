@@ -177,6 +177,15 @@ Stmt substitute(const Stmt& s, const Substitution& map) {
       s, [&](const Expr& e) { return substitute(e, map); }, [&](const Stmt& child) { return substitute(child, map); });
 }
 
+Stmt with_new_loops(const Stmt& s) {
+  if (const auto* l = as<LoopNode>(s)) {
+    const Var var(l->var.name());
+    return make_loop(l->loop, var, l->begin, l->end, with_new_loops(substitute(l->body, {{l->var.node(), var}})));
+  }
+  return map_children(
+      s, [](const Expr& e) { return e; }, [](const Stmt& child) { return with_new_loops(child); });
+}
+
 bool uses_any(const Expr& e, const std::function<bool(const VarNode*)>& is_one) {
   bool found = false;
   walk(e, [&](const Expr& x) {

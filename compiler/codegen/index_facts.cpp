@@ -126,6 +126,11 @@ IndexRange IndexFacts::compute_range(const Expr& e, bool no_wrap) {
     if (a.low >= 0 || b.low >= 0)
       return {0, a.low < 0 ? b.high : b.low < 0 ? a.high : std::min(a.high, b.high)};
   }
+  if (apply->op == Op::bit_xor) {
+    const IndexRange a = arg(0), b = arg(1);
+    if (a.low >= 0 && b.low >= 0)
+      return fit(0, (Wide{1} << std::bit_width(static_cast<uint64_t>(std::max(a.high, b.high)))) - 1, type, no_wrap);
+  }
   return whole;
 }
 
@@ -152,7 +157,7 @@ int64_t IndexFacts::compute_multiple(const Expr& e) {
   const auto* apply = as<ApplyNode>(e);
   if (!apply) return 1;
   auto arg = [&](int i) { return multiple(apply->args[i]); };
-  if (apply->op == Op::add || apply->op == Op::sub || apply->op == Op::min || apply->op == Op::max)
+  if (apply->op == Op::add || apply->op == Op::sub || apply->op == Op::bit_xor || apply->op == Op::min || apply->op == Op::max)
     return std::min(arg(0), arg(1));
   if (apply->op == Op::select) return std::min(arg(1), arg(2));
   if (apply->op == Op::mul) return std::min(multiple_cap, arg(0) * arg(1));

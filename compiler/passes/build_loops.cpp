@@ -208,6 +208,7 @@ class Builder {
         int64_t bytes = t.type().bytes();
         for (const Expr& extent : b.extent)
           if (__builtin_mul_overflow(bytes, *as_constant(extent), &bytes)) bytes = INT64_MAX / 4;
+        if (__builtin_mul_overflow(bytes, l_.ahead(**child) + 1, &bytes)) bytes = INT64_MAX / 4;
         shared_bytes_[t.name()] = bytes;
       }
     }

@@ -6,6 +6,7 @@
 // AMD's vector ALUs add and multiply 32 bits at a time: a 64-bit product is five instructions. A subexpression is
 // narrowed when isl bounds it, and everything it is made of, within i32 under the facts around it. It stands last,
 // after flatten_storage made the sums that become addresses.
+#include <bit>
 #include <limits>
 
 #include "compiler/passes/passes.h"
@@ -93,6 +94,9 @@ class Narrower {
         const int64_t p[] = {x->low * y->low, x->low * y->high, x->high * y->low, x->high * y->high};
         return Bounds{*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
       }
+      case Op::bit_xor:  // of a swizzled tile: no bit above those of its operands
+        if (x->low < 0 || y->low < 0) return std::nullopt;
+        return Bounds{0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(x->high, y->high)) + 1)) - 1};
       case Op::div:
       case Op::mod:
       case Op::min:

@@ -207,25 +207,15 @@ class Partition {
 
   Stmt part(const LoopNode& l, const Expr& begin, const Expr& end, const Facts& facts) {
     if (is_constant(simplify(end - begin), 1)) {
-      const Stmt body = fresh(substitute(l.body, {{l.var.node(), begin}}));
+      const Stmt body = with_new_loops(substitute(l.body, {{l.var.node(), begin}}));
       return run(refine(body, facts), facts);
     }
     const Var var(l.var.name());
     Facts inside = facts;
     inside.add_range(var, begin, end);
     if (inside.impossible()) return make_block({});
-    const Stmt body = fresh(substitute(l.body, {{l.var.node(), var}}));
+    const Stmt body = with_new_loops(substitute(l.body, {{l.var.node(), var}}));
     return run(refine(make_loop(l.loop, var, begin, end, body), facts), facts);
-  }
-
-  // Each variable is bound once: copies of a body bind new ones.
-  static Stmt fresh(const Stmt& s) {
-    if (const auto* l = as<LoopNode>(s)) {
-      const Var var(l->var.name());
-      return make_loop(l->loop, var, l->begin, l->end, fresh(substitute(l->body, {{l->var.node(), var}})));
-    }
-    return map_children(
-        s, [](const Expr& e) { return e; }, [](const Stmt& child) { return fresh(child); });
   }
 
   std::set<const VarNode*> outer_;  // symbols, and loops that do not differ within a group

@@ -10,6 +10,7 @@ void apply_schedule(Lowering& l);
 void check_accesses(Lowering& l);
 void infer_bounds(Lowering& l);
 void build_loops(Lowering& l);
+void pipeline_loops(Lowering& l);
 void guard_tails(Lowering& l);
 void partition_tails(Lowering& l);
 void split_kernels(Lowering& l);

@@ -8,6 +8,7 @@
 // reasons about bound loops, and before insert_barriers, which reasons about work-items of one group.
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
 #include "compiler/passes/passes.h"
@@ -33,6 +34,82 @@ Stmt unbind(const Stmt& s, Kernel& k) {
     k.block[d] = *as_constant(l->end);
   return unbind(substitute(l->body, {{l->var.node(), index}}), k);
 }
+
+// Memory in registers is each work-item's own: a dimension that goes by a work-item index, and nothing else, is gone with
+// the loop over work-items.
+//
+//   before  alloc register R: f32[64, 4] { … R[tx, i] … }
+//   after   alloc register R: f32[4] { … R[i] … }
+class OwnRegisters {
+ public:
+  explicit OwnRegisters(const Kernel& k) : kernel_(k) {}
+
+  Stmt run(const Stmt& s) {
+    walk(
+        s,
+        [&](const Stmt& x) {
+          if (const auto* a = as<AllocNode>(x); a && a->scope == Scope::registers) own_.emplace(a->tensor.get(), std::vector<const VarNode*>(a->tensor.rank()));
+          if (const auto* store = as<StoreNode>(x)) look(*store->tensor, store->indices);
+          return true;
+        },
+        [&](const Expr& e) {
+          if (const auto* load = as<LoadNode>(e)) look(*load->tensor, load->indices);
+          return true;
+        });
+    return rewrite(s);
+  }
+
+ private:
+  // What each dimension goes by: a work-item index, `other_` for anything else, null before the first access.
+  void look(const TensorNode& t, const std::vector<Expr>& indices) {
+    const auto found = own_.find(&t);
+    if (found == own_.end()) return;
+    for (size_t d = 0; d < indices.size(); ++d) {
+      const VarNode* index = other_.node();
+      for (const Var& v : kernel_.thread_index)
+        if (indices[d].same_as(v)) index = v.node();
+      const VarNode*& by = found->second[d];
+      by = !by || by == index ? index : other_.node();
+    }
+  }
+
+  std::vector<Expr> kept(const TensorNode& t, const std::vector<Expr>& list) const {
+    const auto found = own_.find(&t);
+    if (found == own_.end()) return list;
+    std::vector<Expr> result;
+    for (size_t d = 0; d < list.size(); ++d)
+      if (!found->second[d] || found->second[d] == other_.node()) result.push_back(list[d]);
+    return result;
+  }
+
+  Tensor own(const Tensor& t) {
+    const std::vector<Expr> shape = kept(*t, t.shape());
+    if (shape.size() == t.shape().size()) return t;
+    auto [found, fresh] = narrow_.emplace(t.get(), Tensor());
+    if (fresh) found->second = make_tensor(t.name(), t.type(), shape);
+    return found->second;
+  }
+
+  Expr rewrite(const Expr& e) {
+    const Expr mapped = map_children(e, [&](const Expr& child) { return rewrite(child); });
+    const auto* load = as<LoadNode>(mapped);
+    return load && own_.count(load->tensor.get()) ? make_load(own(Tensor(load->tensor)), kept(*load->tensor, load->indices)) : mapped;
+  }
+
+  Stmt rewrite(const Stmt& s) {
+    const Stmt mapped = map_children(
+        s, [&](const Expr& e) { return rewrite(e); }, [&](const Stmt& child) { return rewrite(child); });
+    if (const auto* store = as<StoreNode>(mapped); store && own_.count(store->tensor.get()))
+      return make_store(own(store->tensor), kept(*store->tensor, store->indices), store->value);
+    if (const auto* a = as<AllocNode>(mapped)) return make_alloc(own(a->tensor), a->scope, a->body);
+    return mapped;
+  }
+
+  const Kernel& kernel_;
+  const Var other_{"other"};
+  std::map<const TensorNode*, std::vector<const VarNode*>> own_;
+  std::map<const TensorNode*, Tensor> narrow_;
+};
 
 // What a kernel reads and writes, in the order of the function's arguments, then the workspaces.
 void collect_buffers(const LoweredFunction& f, Kernel& k) {
@@ -105,6 +182,7 @@ void split_kernels(Lowering& l) {
       if (writes) own.push_back(nest);
     }
     k.body = unbind(make_block(std::move(own)), k);
+    k.body = OwnRegisters(k).run(k.body);
     collect_buffers(f, k);
     f.kernels.push_back(std::move(k));
   }

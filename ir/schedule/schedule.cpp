@@ -200,6 +200,9 @@ StageRef& StageRef::set_scope(Scope scope) {
   return step({"set_scope", {}, {name_}, {}, {}, std::string(to_string(scope))});
 }
 
+StageRef& StageRef::pipeline(const Loop& loop, int64_t stages) { return step({"pipeline", {axis(loop)}, {}, {}, {stages}, {}}); }
+StageRef& StageRef::double_buffer() { return step({"double_buffer", {}, {name_}, {}, {}, {}}); }
+
 Tensor Schedule::cache_read(const Tensor& tensor, Scope scope, const std::vector<Tensor>& readers) {
   if (!tensor) throw Error("cache_read", "the tensor is empty", "give the tensor to stage");
   const std::string name = fresh_tensor(*this, fmt::format("{}_{}", tensor.name(), to_string(scope)));

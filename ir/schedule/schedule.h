@@ -32,6 +32,7 @@ struct StageLoop {
   bool is_reduction = false;
   LoopKind kind = LoopKind::serial;
   Var var;
+  int64_t stages = 1;  // pipeline: what is computed inside it runs this number minus one of iterations ahead
 };
 
 // How loops came from other loops. Indices are into Stage::loops.
@@ -55,6 +56,7 @@ struct Stage {
   std::optional<Scope> scope;              // set_scope or cache_…; else it follows from where the stage is computed
   AttachKind attach = AttachKind::root;
   std::string attach_stage, attach_loop;
+  bool double_buffered = false;
 
   std::vector<StageLoop> loops;            // every loop ever made; the first ones are the axes, then the reduce_axes
   std::vector<LoopRelation> relations;     // in the order they were made
@@ -101,6 +103,11 @@ class StageRef {
   StageRef& compute_inline();
   StageRef& compute_root();
   StageRef& set_scope(Scope scope);
+  // for k { P = …; C += P }  →  P = … of 0; for k { P = … of k + 1; C += P of k }. `stages` - 1 iterations ahead, in as many
+  // copies of P as stages; P is whatever is computed at that loop.
+  StageRef& pipeline(const Loop& loop, int64_t stages);
+  // The same in two stages, for this stage alone, at the loop it is computed at.
+  StageRef& double_buffer();
 
  private:
   friend class Schedule;

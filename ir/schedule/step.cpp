@@ -56,7 +56,15 @@ std::string steps_like(std::string_view keyword) {
 std::span<const StepRow> step_rows() {
   static const std::vector<StepRow> table = [] {
     std::vector<StepRow> all;
-    for (const auto& rows : {loop_steps(), mark_steps(), place_steps(), cache_steps(), reduction_steps()}) all.insert(all.end(), rows.begin(), rows.end());
+    for (const auto& rows : {
+             loop_steps(),
+             mark_steps(),
+             place_steps(),
+             cache_steps(),
+             reduction_steps(),
+             pipeline_steps(),
+         })
+      all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();
   return table;

@@ -78,6 +78,7 @@ int StepContext::plain_leaf(Stage& s, const std::string& name) const {
   if (s.loops[l].kind != LoopKind::serial)
     refuse(fmt::format("{}.{} is {} already", s.name, name, to_string(s.loops[l].kind)),
            "split, fuse and reorder loops before they are bound, vectorized or unrolled");
+  if (s.loops[l].stages > 1) refuse(fmt::format("{}.{} is pipelined already", s.name, name), "pipeline a loop after the steps that change it");
   return l;
 }
 

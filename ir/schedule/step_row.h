@@ -32,5 +32,6 @@ std::vector<StepRow> mark_steps();
 std::vector<StepRow> place_steps();
 std::vector<StepRow> cache_steps();
 std::vector<StepRow> reduction_steps();
+std::vector<StepRow> pipeline_steps();
 
 }  // namespace lathe

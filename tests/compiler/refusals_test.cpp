@@ -401,3 +401,34 @@ TEST_CASE("refusals: targets, outputs, arguments") {
   CHECK(error_message([&] { lower(to_program(s, {A, C}, "f"), parse_target("gfx942"), options); })
             .starts_with("--stop-after: there is no pass vectorise (hint: the passes are apply_schedule, check_accesses, infer_bounds, "));
 }
+
+TEST_CASE("refusals: pipeline and double_buffer") {
+  const std::string at = "compute_at P at C.k";
+  CHECK(refusal({"pipeline C.k stages 1"}) ==
+        "pipeline C.k stages 1: 1 stages are not possible (hint: use 2 to 8: that many copies of each tile are kept)");
+  CHECK(refusal({"pipeline C.k stages 2", "split C.k -> a, b by 4, tail guard"}) ==
+        "split C.k -> a, b by 4, tail guard: C.k is pipelined already (hint: pipeline a loop after the steps that change it)");
+  CHECK(refusal({"unroll C.k", "pipeline C.k stages 2"}) ==
+        "pipeline C.k stages 2: C.k is unrolled already (hint: split, fuse and reorder loops before they are bound, vectorized "
+        "or unrolled)");
+  CHECK(refusal({at, "double_buffer P", "pipeline C.k stages 2"}) ==
+        "pipeline C.k stages 2: P is double-buffered there already (hint: use one of the two steps)");
+  CHECK(refusal({at, "pipeline C.k stages 2", "double_buffer P"}) ==
+        "double_buffer P: P is computed ahead already (hint: one pipeline or double_buffer is enough)");
+  CHECK(refusal({"double_buffer P"}) ==
+        "double_buffer P: P is computed at the root (hint: compute_at it inside the loop that uses it tile by tile)");
+  CHECK(refusal({"bind C.i to block_x", "compute_at P at C.i", "double_buffer P"}) ==
+        "double_buffer P: C.i, at which it is computed, is not a serial loop (hint: compute it at a loop whose iterations run "
+        "one after the other)");
+  CHECK(lowering_refusal(chain, {"pipeline C.k stages 2"}) ==
+        "pipeline C.k stages 2: nothing is computed at that loop (hint: compute_at what it reads there first: a tile that is "
+        "used in one iteration)");
+  CHECK(lowering_refusal(chain, {"compute_at P at C.i", "double_buffer P", "bind C.i to block_x"}) ==
+        "double_buffer P: C.i is block_x (hint: compute it at a loop whose iterations run one after the other)");
+  CHECK(lowering_refusal(chain, {"cache_read P -> PS in shared for C", "compute_at PS at C.i", "compute_at P at C.i", "double_buffer PS"}) ==
+        "double_buffer PS: PS reads P, which is computed in the same loop but not ahead (hint: double_buffer P as well, or "
+        "pipeline C.i)");
+  const char* big = "function f(A: f32[64, 10000], out C)\nC[i: 64, j: 10000] = A[i, 9999 - j]\n";
+  CHECK(lowering_refusal(big, {"cache_read A -> AS in shared for C", "compute_at AS at C.i", "pipeline C.i stages 2"}) ==
+        "stage C: its kernel stages 80000 B in LDS (AS 80000 B), gfx942 has 65536 B per work-group (hint: use smaller tiles)");
+}

@@ -39,6 +39,8 @@ const std::vector<std::string> lines = {
     "set_scope P to shared",
     "rfactor C.k0 -> CF",
     "rfactor I.k0 -> IF, YF",
+    "pipeline C.k stages 3",
+    "double_buffer P",
 };
 
 Program gemm() {
