@@ -15,6 +15,7 @@ namespace lathe {
 struct StageBounds {
   Scope scope = Scope::global;
   std::vector<Expr> min, extent;    // per data axis: the region's first element and size, in terms of enclosing loops
+  std::vector<Expr> store_min, store_extent;  // the same of the memory's region: larger where store_at makes it outlive loops
   bool covers_reads = true;         // does the region hold every read, also of those elements that no reader needs?
   std::vector<Expr> loop_extent;    // per Stage::loops
   std::vector<Expr> value;          // per axis, then per reduce axis: its value in terms of the leaf loops
@@ -23,6 +24,7 @@ struct StageBounds {
   std::vector<Expr> reduce_guards;  // … and on the reduction axes that an update needs besides
   Facts facts;                      // ranges of the stage's own loops, the loops around it and the symbols
   std::vector<Tensor> local;        // beside Stage::outputs: the region as a tensor, where the scope is not global
+  std::vector<Tensor> stored;       // and what is allocated for it: all its versions, where it is computed ahead
 };
 
 struct Lowering {
@@ -36,10 +38,15 @@ struct Lowering {
   const Stage& stage(std::string_view name) const;
   // The stages computed inside loop `loop` of `stage`, producers first.
   std::vector<const Stage*> attached(const Stage& stage, const StageLoop& loop) const;
+  // The stages whose memory is allocated in that loop by store_at, and that are computed further in.
+  std::vector<const Stage*> stored(const Stage& stage, const StageLoop& loop) const;
   bool has_attached(const Stage& stage, size_t first_leaf) const;  // at this leaf or a deeper one
   // How many iterations ahead a stage is computed in the loop that it is computed at (pipeline, double_buffer).
   int64_t ahead(const Stage& stage) const;
 };
+
+// The extents of a stage's tile as it lies in LDS. Throws Error where its swizzle does not fit it.
+std::vector<int64_t> stored_extents(const Stage& stage, const StageBounds& bounds);
 
 // The loops that enclose a stage, outermost first, across the stages it is computed in.
 struct EnclosingLoop {

@@ -24,6 +24,7 @@ constexpr Pass passes[] = {
     {"split_kernels", "one kernel per root stage, bound loops become indices", split_kernels, Form::kernels},
     {"place_storage", "LDS is allocated once for the whole kernel", place_storage, Form::kernels},
     {"insert_barriers", "order LDS accesses of different work-items", insert_barriers, Form::kernels},
+    {"lay_out_storage", "pad and swizzle tiles in LDS", lay_out_storage, Form::kernels},
     {"vectorize_loops", "vectorized loops become vectors", vectorize_loops, Form::vectorized},
     {"unroll_loops", "unrolled loops become their iterations", unroll_loops, Form::unrolled},
     // From here on every access has one index.

@@ -36,7 +36,8 @@ class Builder {
     for (const Stage& s : l.stages) {
       StageBounds& b = l.bounds.at(s.name);
       for (const Tensor& t : s.outputs)
-        b.local.push_back(b.scope == Scope::global ? t : make_tensor(t.name(), t.type(), b.extent));
+        b.local.push_back(b.scope == Scope::global ? t : make_tensor(t.name(), t.type(), b.store_extent));
+      b.stored = b.local;
     }
   }
 
@@ -200,19 +201,25 @@ class Builder {
   Stmt with_children(const Stage& s, size_t depth, Stmt rest) {
     const auto children = l_.attached(s, s.loops[s.leaves[depth]]);
     for (auto child = children.rbegin(); child != children.rend(); ++child) {
-      const StageBounds& b = l_.bounds.at((*child)->name);
       rest = make_block({stage_nest(**child), rest});
-      for (const Tensor& t : b.local) {
-        rest = make_alloc(t, b.scope, rest);
-        if (b.scope != Scope::shared) continue;
-        int64_t bytes = t.type().bytes();
-        for (const Expr& extent : b.extent)
-          if (__builtin_mul_overflow(bytes, *as_constant(extent), &bytes)) bytes = INT64_MAX / 4;
-        if (__builtin_mul_overflow(bytes, l_.ahead(**child) + 1, &bytes)) bytes = INT64_MAX / 4;
-        shared_bytes_[t.name()] = bytes;
-      }
+      if ((*child)->store_stage.empty()) rest = allocated(**child, rest);
     }
+    for (const Stage* child : l_.stored(s, s.loops[s.leaves[depth]])) rest = allocated(*child, rest);
     return rest;
+  }
+
+  Stmt allocated(const Stage& s, Stmt body) {
+    const StageBounds& b = l_.bounds.at(s.name);
+    for (const Tensor& t : b.local) {
+      body = make_alloc(t, b.scope, body);
+      if (b.scope != Scope::shared) continue;
+      int64_t bytes = t.type().bytes();
+      for (int64_t extent : stored_extents(s, b))
+        if (__builtin_mul_overflow(bytes, extent, &bytes)) bytes = INT64_MAX / 4;
+      if (__builtin_mul_overflow(bytes, l_.ahead(s) + 1, &bytes)) bytes = INT64_MAX / 4;
+      shared_bytes_[t.name()] = bytes;
+    }
+    return body;
   }
 
   // ---- elements
@@ -238,7 +245,7 @@ class Builder {
   static std::vector<Expr> local_indices(const StageBounds& b, const std::vector<Expr>& indices) {
     if (b.scope == Scope::global) return indices;
     std::vector<Expr> result;
-    for (size_t d = 0; d < indices.size(); ++d) result.push_back(simplify(indices[d] - b.min[d]));
+    for (size_t d = 0; d < indices.size(); ++d) result.push_back(simplify(indices[d] - b.store_min[d]));
     return result;
   }
 

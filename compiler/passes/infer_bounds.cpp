@@ -34,7 +34,11 @@ class Inference {
   void infer(const Stage& s) {
     StageBounds& b = l_.bounds[s.name];
     const std::vector<EnclosingLoop> around = enclosing_loops(l_, s);
+    sliding_.reset();
     b.scope = scope_of(s, around);
+    if (!s.layout.plain() && b.scope != Scope::shared)
+      throw Error(s.layout.vector > 0 ? "swizzle " + s.name : fmt::format("storage_align {}.{}", s.name, s.axes[static_cast<size_t>(s.layout.aligned_axis)].var.name()),
+                  fmt::format("{} lives in {} memory", s.name, to_string(b.scope)), "only LDS has banks: set_scope it to shared");
     if (s.attach == AttachKind::at)
       region(s, b, around);
     else
@@ -42,6 +46,10 @@ class Inference {
         b.min.push_back(0);
         b.extent.push_back(a.extent);
       }
+    if (s.store_stage.empty()) {
+      b.store_min = b.min;
+      b.store_extent = b.extent;
+    }
     extents(s, b);
     values(s, b);
     b.facts = symbols_;
@@ -69,18 +77,45 @@ class Inference {
     return block ? Scope::shared : Scope::registers;
   }
 
+  // Of the loops around a stage, which ones its memory outlives: those from the result on. Between its iterations values are
+  // kept, so they run one after the other.
+  size_t outlived(const Stage& s, const StageBounds& b, const std::vector<EnclosingLoop>& around) const {
+    if (s.store_stage.empty()) return around.size();
+    const std::string where = fmt::format("store_at {} at {}.{}", s.name, s.store_stage, s.store_loop);
+    size_t first = 0;
+    for (size_t i = 0; i < around.size(); ++i)
+      if (around[i].stage->name == s.store_stage && around[i].stage->loops[around[i].loop].name == s.store_loop) first = i + 1;
+    if (first == 0)
+      throw Error(where, fmt::format("it is no loop around {}.{}, at which {} is computed", s.attach_stage, s.attach_loop, s.name),
+                  "store it at an outer loop of the nest that it is computed in");
+    for (size_t i = first; i < around.size(); ++i) {
+      const StageLoop& loop = around[i].stage->loops[around[i].loop];
+      if (b.scope == Scope::shared && is_thread(loop.kind)) continue;
+      if (loop.kind != LoopKind::serial && loop.kind != LoopKind::unrolled)
+        throw Error(where, fmt::format("{}.{} in between is {}: its iterations have no memory in common", around[i].stage->name, loop.name, to_string(loop.kind)),
+                    "store it inside that loop");
+    }
+    return first;
+  }
+
   void region(const Stage& s, StageBounds& b, const std::vector<EnclosingLoop>& around) {
     const std::string where = fmt::format("compute_at {} at {}.{}", s.name, s.attach_stage, s.attach_loop);
-    std::set<const VarNode*> fixed;
-    for (const EnclosingLoop& e : around) {
+    std::set<const VarNode*> fixed, kept;  // loops that the region is within one iteration of; and the memory's region
+    const size_t outlives_from = outlived(s, b, around);
+    for (size_t i = 0; i < around.size(); ++i) {
+      const EnclosingLoop& e = around[i];
       const StageLoop& loop = e.stage->loops[e.loop];
       if (loop.kind == LoopKind::vectorized)
         throw Error(where, fmt::format("{}.{} is vectorized", e.stage->name, loop.name), "compute it at a loop further out");
       // All work-items of a group share one LDS region: it serves them all.
       if (b.scope == Scope::shared && is_thread(loop.kind)) continue;
       fixed.insert(loop.var.node());
+      if (i < outlives_from) kept.insert(loop.var.node());
     }
-    for (const Var& symbol : l_.function.symbols) fixed.insert(symbol.node());
+    for (const Var& symbol : l_.function.symbols) {
+      fixed.insert(symbol.node());
+      kept.insert(symbol.node());
+    }
     const Facts::IsOuter is_outer = [&](const VarNode* v) { return fixed.count(v) != 0; };
 
     const size_t rank = s.axes.size();
@@ -101,6 +136,7 @@ class Inference {
           return true;
         });
     }
+    std::vector<Expr> last;  // the region's last element along each axis
     for (size_t d = 0; d < rank; ++d) {
       const auto hull = reads[d].empty() ? std::nullopt : Facts::hull(reads[d], is_outer);
       if (!hull) {  // an access that depends on data: all of it may be needed
@@ -111,11 +147,43 @@ class Inference {
         b.min.push_back(simplify(hull->min));
         const Expr size = simplify(hull->max - hull->min + 1);
         b.extent.push_back(hull->extent ? Expr(std::max<int64_t>(*hull->extent, 0)) : size);
+        last.push_back(simplify(hull->max));
+      }
+      if (!s.store_stage.empty()) {
+        const auto all = reads[d].empty() ? std::nullopt : Facts::hull(reads[d], [&](const VarNode* v) { return kept.count(v) != 0; });
+        b.store_min.push_back(all ? simplify(all->min) : Expr(0));
+        b.store_extent.push_back(!all ? s.axes[d].extent : all->extent ? Expr(std::max<int64_t>(*all->extent, 0)) : simplify(all->max - all->min + 1));
+        if (!as_constant(b.store_extent[d]))
+          throw Error(fmt::format("store_at {} at {}.{}", s.name, s.store_stage, s.store_loop),
+                      fmt::format("{} elements of {} along {} are kept, which is not a constant", to_string(b.store_extent[d]), s.name, s.axes[d].var.name()),
+                      "LDS and registers have a fixed size: store it at an inner loop");
       }
       if (!as_constant(b.extent[d]))
         throw Error(where, fmt::format("{} needs {} elements along {}, which is not a constant", s.name, to_string(b.extent[d]), s.axes[d].var.name()),
                     "LDS and registers have a fixed size: split the loops so that a tile of constant size is needed, or promise a constant shape");
     }
+    if (outlives_from < around.size() && rank > 0 && last.size() == rank) slide(b, around, last);
+  }
+
+  // Where the region of the innermost loop's next iteration is the same but for moving on along one axis, what the one
+  // before computed is left as it is.
+  void slide(StageBounds& b, const std::vector<EnclosingLoop>& around, const std::vector<Expr>& last) {
+    const EnclosingLoop& inner = around.back();
+    const Var v = inner.stage->loops[inner.loop].var;
+    std::optional<size_t> moving;
+    for (size_t d = 0; d < last.size(); ++d) {
+      if (!uses(b.min[d], v) && !uses(last[d], v)) continue;
+      if (moving) return;
+      moving = d;
+    }
+    const Substitution before = {{v.node(), v - 1}};
+    Facts facts = symbols_;
+    for (const EnclosingLoop& e : around) facts.add_range(e.stage->loops[e.loop].var, 0, l_.bounds.at(e.stage->name).loop_extent[e.loop]);
+    facts.assume(v >= 1);
+    if (moving && facts.prove(b.min[*moving] >= substitute(b.min[*moving], before)))
+      sliding_ = {*moving, v == 0, simplify(substitute(last[*moving], before))};
+    // Nothing moves: the first iteration computes it all.
+    if (!moving) sliding_ = {0, v == 0, b.min[0] + b.extent[0]};
   }
 
   void extents(const Stage& s, StageBounds& b) {
@@ -154,6 +222,11 @@ class Inference {
     for (size_t i = 0; i < b.value.size(); ++i) map[(i < s.axes.size() ? s.axes[i] : s.reduce_axes[i - s.axes.size()]).var.node()] = b.value[i];
     for (const Expr& condition : s.update_conditions) need(substitute(condition, map), b.reduce_guards);
     if (s.attach != AttachKind::at) return;
+    if (sliding_) need(sliding_->first_iteration || simplify(b.value[sliding_->axis] - sliding_->known) > 0, b.data_guards);
+    for (size_t d = 0; d < s.axes.size() && !s.store_stage.empty(); ++d) {
+      need(b.value[d] >= b.store_min[d], b.data_guards);
+      need(b.value[d] < simplify(b.store_min[d] + b.store_extent[d]), b.data_guards);
+    }
     for (size_t d = 0; d < s.axes.size(); ++d) {
       need(b.value[d] >= 0, b.edge_guards);
       need(b.value[d] < s.axes[d].extent, b.edge_guards);
@@ -161,7 +234,14 @@ class Inference {
   }
 
   Lowering& l_;
+  // Of the stage at hand: what is left to compute after the first iteration, elements past `known` along `axis`.
+  struct Sliding {
+    size_t axis;
+    Expr first_iteration, known;
+  };
+
   Facts symbols_;
+  std::optional<Sliding> sliding_;
   std::vector<Expr> split_values_;
 };
 

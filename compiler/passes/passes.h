@@ -16,6 +16,7 @@ void partition_tails(Lowering& l);
 void split_kernels(Lowering& l);
 void place_storage(Lowering& l);
 void insert_barriers(Lowering& l);
+void lay_out_storage(Lowering& l);
 void vectorize_loops(Lowering& l);
 void unroll_loops(Lowering& l);
 void flatten_storage(Lowering& l);

@@ -12,8 +12,8 @@
 // With N stages, producers run N - 1 iterations ahead and their memory has N versions, so that one barrier an iteration
 // is enough. A copy from global memory into LDS is cut in two: its loads are issued before the iteration's own work, and
 // what they bring is stored into LDS after it, so that nobody waits for memory while there is work. In between it rests in
-// registers, one for each element that a work-item copies; a copy of more than `max_resting` bytes a work-item is not cut.
-// A producer in registers that others ahead read (cache_read into register) is such a load by itself.
+// registers, one for each element that a work-item copies, or in the stage in registers that it goes through anyhow; a copy of
+// more than `max_resting` bytes a work-item is not cut.
 // Registers have no addresses: where a version in registers is used, the loop runs N iterations at a time.
 // It stands after build_loops, which says what belongs to whom, and before guard_tails and partition_tails, for which the
 // prologue, the steady loop and the epilogue are loops like any other.
@@ -34,28 +34,27 @@ namespace {
 
 constexpr int64_t max_resting = 256;
 
-using Versions = std::map<const TensorNode*, Tensor>;  // a tensor and the one that holds all its versions
+using Wider = std::map<const TensorNode*, Tensor>;  // a tensor and the one that holds it many times, by dimensions in front
 
-// `s` with slot `slot` of each versioned tensor in the place of the tensor.
-Expr in_slot(const Expr& e, const Versions& versions, const Expr& slot) {
-  const Expr mapped = map_children(e, [&](const Expr& child) { return in_slot(child, versions, slot); });
-  const auto* load = as<LoadNode>(mapped);
-  const auto found = load ? versions.find(load->tensor.get()) : versions.end();
-  if (found == versions.end()) return mapped;
-  std::vector<Expr> indices = {slot};
-  indices.insert(indices.end(), load->indices.begin(), load->indices.end());
-  return make_load(found->second, std::move(indices));
+std::vector<Expr> with_front(std::vector<Expr> front, const std::vector<Expr>& indices) {
+  front.insert(front.end(), indices.begin(), indices.end());
+  return front;
 }
 
-Stmt in_slot(const Stmt& s, const Versions& versions, const Expr& slot) {
+// `s` with element [front…, …] of the wider tensors in the place of element […].
+Expr widened(const Expr& e, const Wider& wider, const std::vector<Expr>& front) {
+  const Expr mapped = map_children(e, [&](const Expr& child) { return widened(child, wider, front); });
+  const auto* load = as<LoadNode>(mapped);
+  const auto found = load ? wider.find(load->tensor.get()) : wider.end();
+  return found == wider.end() ? mapped : make_load(found->second, with_front(front, load->indices));
+}
+
+Stmt widened(const Stmt& s, const Wider& wider, const std::vector<Expr>& front) {
   const Stmt mapped = map_children(
-      s, [&](const Expr& e) { return in_slot(e, versions, slot); }, [&](const Stmt& child) { return in_slot(child, versions, slot); });
+      s, [&](const Expr& e) { return widened(e, wider, front); }, [&](const Stmt& child) { return widened(child, wider, front); });
   const auto* store = as<StoreNode>(mapped);
-  const auto found = store ? versions.find(store->tensor.get()) : versions.end();
-  if (found == versions.end()) return mapped;
-  std::vector<Expr> indices = {slot};
-  indices.insert(indices.end(), store->indices.begin(), store->indices.end());
-  return make_store(found->second, std::move(indices), store->value);
+  const auto found = store ? wider.find(store->tensor.get()) : wider.end();
+  return found == wider.end() ? mapped : make_store(found->second, with_front(front, store->indices), store->value);
 }
 
 bool reads_one_of(const Stmt& s, const std::set<const TensorNode*>& tensors) {
@@ -91,18 +90,21 @@ struct Cut {
 
 class Cutter {
  public:
-  // Which tensors are global is told by what they are not.
   explicit Cutter(const std::set<const TensorNode*>& staged) : staged_(staged) {}
 
   // nullopt: not a nest around one store of what is read from global memory, or too much of it.
   std::optional<Cut> run(const Stmt& s) {
-    if (!descend(s)) return std::nullopt;
+    if (!descend(s) || reads_one_of(loads_, staged_) || resting_.empty()) return std::nullopt;
     int64_t bytes = 0;
-    for (const Tensor& t : resting_) bytes += t.type().bytes();
-    for (const LoopNode* l : loops_)
-      if (!is_thread(l->loop) && __builtin_mul_overflow(bytes, *as_constant(l->end), &bytes)) return std::nullopt;
-    if (resting_.empty() || bytes > max_resting) return std::nullopt;
-    return Cut{with_new_loops(rebuild(s, loads())), with_new_loops(rebuild(s, make_store(store_->tensor, store_->indices, value_))), resting_};
+    for (const Tensor& t : resting_) {
+      int64_t own = t.type().bytes();
+      for (size_t d = 0; d < t.shape().size(); ++d)
+        if (d >= loops_.size() || !is_thread(loops_[d]->loop))
+          if (__builtin_mul_overflow(own, *as_constant(t.shape()[d]), &own)) return std::nullopt;
+      bytes = std::min(bytes + std::min(own, max_resting + 1), max_resting + 1);
+    }
+    if (bytes > max_resting) return std::nullopt;
+    return Cut{with_new_loops(written_out(rebuild(s, loads_))), with_new_loops(written_out(rebuild(s, stores_))), resting_};
   }
 
  private:
@@ -113,59 +115,89 @@ class Cutter {
       return descend(l->body);
     }
     if (const auto* b = as<BranchNode>(s)) return !b->else_body && !has_load(b->condition) && descend(b->then_body);
-    store_ = as<StoreNode>(s);
-    if (!store_) return false;
-    for (const Expr& i : store_->indices)
+    if (const auto* a = as<AllocNode>(s)) return a->scope == Scope::registers && cut_at(*a);
+    const auto* store = as<StoreNode>(s);
+    if (!store) return false;
+    for (const Expr& i : store->indices)
       if (has_load(i)) return false;
-    value_ = rest(store_->value);
-    return !reads_staged_;
+    std::vector<Stmt> loads;
+    stores_ = make_store(store->tensor, store->indices, rest(*store, store->value, loads));
+    loads_ = make_block(std::move(loads));
+    return true;
   }
 
   // The value with what is read from global memory in registers. What is read under a condition is one piece with it.
-  Expr rest(const Expr& e) {
-    const auto* load = as<LoadNode>(e);
+  Expr rest(const StoreNode& store, const Expr& e, std::vector<Stmt>& loads) {
     const auto* a = as<ApplyNode>(e);
     const bool lazy = a && (a->op == Op::select || a->op == Op::logical_and || a->op == Op::logical_or) && has_load(e);
-    if (!load && !lazy) return map_children(e, [&](const Expr& child) { return rest(child); });
-    walk(e, [&](const Expr& x) {
-      const auto* inside = as<LoadNode>(x);
-      reads_staged_ |= inside && staged_.count(inside->tensor.get());
-      return true;
-    });
-    std::vector<Expr> shape, indices;
-    for (const LoopNode* l : loops_) {
-      shape.push_back(l->end);
-      indices.push_back(l->var);
-    }
+    if (!lazy && e->kind != ExprKind::load) return map_children(e, [&](const Expr& child) { return rest(store, child, loads); });
     const std::string number = resting_.empty() ? "" : std::to_string(resting_.size());
-    resting_.push_back(make_tensor(store_->tensor.name() + "_ahead" + number, e.type(), std::move(shape)));
-    loads_.push_back(make_store(resting_.back(), indices, e));
-    return make_load(resting_.back(), std::move(indices));
+    resting_.push_back(make_tensor(store.tensor.name() + "_ahead" + number, e.type(), front_shape()));
+    loads.push_back(make_store(resting_.back(), front(), e));
+    return make_load(resting_.back(), front());
   }
 
-  Stmt loads() const { return make_block(loads_); }
+  // A stage in registers that the copy goes through: its values rest where they are, one set for each iteration around.
+  bool cut_at(const AllocNode& a) {
+    const auto* block = as<BlockNode>(a.body);
+    if (!block) return false;
+    std::vector<Stmt> loads = block->stmts, stores = {loads.back()};
+    loads.pop_back();
+    std::set<const TensorNode*> own = {a.tensor.get()};
+    bool global = false;
+    walk(
+        stores[0], [](const Stmt&) { return true; },
+        [&](const Expr& e) {
+          const auto* load = as<LoadNode>(e);
+          global |= load && !staged_.count(load->tensor.get());
+          return true;
+        });
+    for (const Stmt& s : loads)
+      if (!writes_one_of(s, own)) return false;
+    if (global || writes_one_of(stores[0], own)) return false;
+    resting_ = {make_tensor(a.tensor.name(), a.tensor.type(), with_front(front_shape(), a.tensor.shape()))};
+    const Wider wider = {{a.tensor.get(), resting_[0]}};
+    loads_ = widened(make_block(std::move(loads)), wider, front());
+    stores_ = widened(stores[0], wider, front());
+    return true;
+  }
 
-  // The nest with another innermost statement. Registers have no addresses, so its loops are written out.
+  std::vector<Expr> front() const {
+    std::vector<Expr> variables;
+    for (const LoopNode* l : loops_) variables.push_back(l->var);
+    return variables;
+  }
+  std::vector<Expr> front_shape() const {
+    std::vector<Expr> shape;
+    for (const LoopNode* l : loops_) shape.push_back(l->end);
+    return shape;
+  }
+
+  // The nest with another innermost statement.
   static Stmt rebuild(const Stmt& s, const Stmt& innermost) {
-    if (const auto* l = as<LoopNode>(s))
-      return make_loop(l->loop == LoopKind::serial ? LoopKind::unrolled : l->loop, l->var, l->begin, l->end, rebuild(l->body, innermost));
+    if (const auto* l = as<LoopNode>(s)) return make_loop(l->loop, l->var, l->begin, l->end, rebuild(l->body, innermost));
     if (const auto* b = as<BranchNode>(s)) return make_branch(b->condition, rebuild(b->then_body, innermost));
     return innermost;
   }
 
+  // Registers have no addresses, so loops over them are written out.
+  static Stmt written_out(const Stmt& s) {
+    const auto* l = as<LoopNode>(s);
+    if (!l) return map_children(s, [](const Expr& e) { return e; }, [](const Stmt& child) { return written_out(child); });
+    const bool serial = l->loop == LoopKind::serial && as_constant(l->end);
+    return make_loop(serial ? LoopKind::unrolled : l->loop, l->var, l->begin, l->end, written_out(l->body));
+  }
+
   const std::set<const TensorNode*>& staged_;
   std::vector<const LoopNode*> loops_;
-  const StoreNode* store_ = nullptr;
-  Expr value_;
   std::vector<Tensor> resting_;
-  std::vector<Stmt> loads_;
-  bool reads_staged_ = false;
+  Stmt loads_, stores_;
 };
 
 // One pipelined loop. What belongs to iteration k + distance stands around what belongs to iteration k.
 class Pipeline {
  public:
-  Pipeline(const Lowering& l, const Stage& host, const StageLoop& host_loop, const LoopNode& loop) : loop_(loop) {
+  Pipeline(Lowering& l, const Stage& host, const StageLoop& host_loop, const LoopNode& loop) : loop_(loop) {
     LATHE_CHECK(is_constant(loop.begin, 0), "a pipelined loop that does not begin at 0");
     std::set<const TensorNode*> attached, ahead;
     for (const Stage& s : l.stages)
@@ -182,6 +214,9 @@ class Pipeline {
     std::vector<Stmt> stmts;
     take_apart(loop.body, attached, ahead, stmts);
     sort(stmts, ahead);
+    for (const Stage* child : l.attached(host, host_loop))
+      for (Tensor& t : l.bounds.at(child->name).stored)
+        if (const auto wide = versioned_.find(t.get()); wide != versioned_.end()) t = wide->second;
   }
 
   Stmt run() const {
@@ -253,7 +288,7 @@ class Pipeline {
 
   Stmt at(const std::vector<Stmt>& stmts, const Expr& k, const Expr& slot) const {
     const Stmt s = with_new_loops(substitute(make_block(stmts), {{loop_.var.node(), k}}));
-    return in_slot(s, versioned_, simplify(slot % versions_));
+    return widened(s, versioned_, {simplify(slot % versions_)});
   }
 
   // `slot` is k, or a number that leaves the same remainder.
@@ -311,12 +346,12 @@ class Pipeline {
   std::map<const TensorNode*, Scope> scopes_;
   std::vector<Stmt> early_, own_, late_;
   std::vector<Tensor> resting_;
-  Versions versioned_;
+  Wider versioned_;
 };
 
 class Pipelines {
  public:
-  explicit Pipelines(const Lowering& l) : l_(l) {
+  explicit Pipelines(Lowering& l) : l_(l) {
     for (const Stage& s : l.stages) {
       for (const StageLoop& loop : s.loops) {
         if (loop.stages > 1 && l.attached(s, loop).empty())
@@ -345,6 +380,9 @@ class Pipelines {
     if (loop.kind != LoopKind::serial)
       throw Error(where, fmt::format("{}.{} is {}", s.attach_stage, loop.name, to_string(loop.kind)),
                   "compute it at a loop whose iterations run one after the other");
+    if (!s.store_stage.empty())
+      throw Error(where, fmt::format("{} is stored at {}.{}: it keeps the values of earlier iterations", s.name, s.store_stage, s.store_loop),
+                  "use one of the two steps");
     for (const Stage* other : l_.attached(l_.stage(s.attach_stage), loop)) {
       if (l_.ahead(*other) > 0) continue;
       for (const Tensor& t : reads_of(s))
@@ -355,7 +393,7 @@ class Pipelines {
     }
   }
 
-  const Lowering& l_;
+  Lowering& l_;
   std::map<const VarNode*, std::pair<const Stage*, const StageLoop*>> loops_;
 };
 

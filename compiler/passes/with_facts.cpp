@@ -33,6 +33,10 @@ Expr refine_condition(const Expr& condition, const Facts& facts) {
     if (facts.prove(c)) continue;
     if (facts.refute(c)) return false_();
     const auto* a = as<ApplyNode>(c);
+    if (a && a->op == Op::logical_or) {
+      left.push_back(refine_condition(a->args[0], facts) || refine_condition(a->args[1], facts));
+      continue;
+    }
     const bool compares = a && op_row(a->op).typing == OpTyping::compare && a->args[0].type() == i64;
     left.push_back(compares ? make_apply(a->op, {simplify(a->args[0], facts), simplify(a->args[1], facts)}) : c);
   }

@@ -92,10 +92,11 @@ struct PointSpace::State {
       case Op::div: return k && *k > 0 ? arg(0).scale_down(isl::val(ctx, std::to_string(*k))).floor() : unknown(e, copy, exact);
       case Op::mod: return k && *k > 0 ? arg(0).mod(isl::val(ctx, std::to_string(*k))) : unknown(e, copy, exact);
       case Op::bit_xor: {
-        // a ^ b with 0 <= b < 2^n, which its form must tell: the bits above stay, each one below is a sum modulo 2.
+        // a ^ b with 0 <= b < 2^n, which its form must tell: the bits above stay, each one below is a sum modulo 2. More than
+        // three bits take isl minutes.
         const auto* low = as<ApplyNode>(a->args[1]);
         const int64_t* period = low && low->op == Op::mod ? as_constant(low->args[1]) : nullptr;
-        if (!period || *period < 1 || *period > 64 || (*period & (*period - 1))) return unknown(e, copy, exact);
+        if (!period || *period < 1 || *period > 8 || (*period & (*period - 1))) return unknown(e, copy, exact);
         const auto power = [&](int64_t p) { return isl::val(ctx, std::to_string(p)); };
         const isl::pw_aff x = arg(0), y = arg(1);
         isl::pw_aff sum = x.sub(x.mod(power(*period)));

@@ -194,6 +194,9 @@ StageRef& StageRef::unroll(const Loop& loop) { return step({"unroll", {axis(loop
 StageRef& StageRef::compute_at(const StageRef& consumer, const Loop& loop) {
   return step({"compute_at", {consumer.axis(loop)}, {name_}, {}, {}, {}});
 }
+StageRef& StageRef::store_at(const StageRef& consumer, const Loop& loop) {
+  return step({"store_at", {consumer.axis(loop)}, {name_}, {}, {}, {}});
+}
 StageRef& StageRef::compute_inline() { return step({"compute_inline", {}, {name_}, {}, {}, {}}); }
 StageRef& StageRef::compute_root() { return step({"compute_root", {}, {name_}, {}, {}, {}}); }
 StageRef& StageRef::set_scope(Scope scope) {
@@ -202,6 +205,13 @@ StageRef& StageRef::set_scope(Scope scope) {
 
 StageRef& StageRef::pipeline(const Loop& loop, int64_t stages) { return step({"pipeline", {axis(loop)}, {}, {}, {stages}, {}}); }
 StageRef& StageRef::double_buffer() { return step({"double_buffer", {}, {name_}, {}, {}, {}}); }
+StageRef& StageRef::cooperative(int64_t vector) { return step({"cooperative", {}, {name_}, {}, {vector}, {}}); }
+StageRef& StageRef::storage_align(const Loop& along, int64_t factor, int64_t offset) {
+  return step({"storage_align", {axis(along)}, {}, {}, {factor, offset}, {}});
+}
+StageRef& StageRef::swizzle(int64_t vector, int64_t rows, int64_t period) {
+  return step({"swizzle", {}, {name_}, {}, {vector, rows, period}, {}});
+}
 
 Tensor Schedule::cache_read(const Tensor& tensor, Scope scope, const std::vector<Tensor>& readers) {
   if (!tensor) throw Error("cache_read", "the tensor is empty", "give the tensor to stage");

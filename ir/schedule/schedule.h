@@ -43,6 +43,15 @@ struct LoopRelation {
   bool by_parts = false;
 };
 
+// How the elements of a tile stand in LDS, where that is not row-major.
+struct StorageLayout {
+  int aligned_axis = -1;           // storage_align: the stride along this axis is `offset` modulo `factor` elements
+  int64_t factor = 1, offset = 0;
+  int64_t vector = 0;              // swizzle: of row r, piece c of so many elements stands at c ^ r / rows % period
+  int64_t rows = 1, period = 1;
+  bool plain() const { return aligned_axis < 0 && vector == 0; }
+};
+
 enum class AttachKind { root, inlined, at };
 
 struct Stage {
@@ -56,7 +65,9 @@ struct Stage {
   std::optional<Scope> scope;              // set_scope or cache_…; else it follows from where the stage is computed
   AttachKind attach = AttachKind::root;
   std::string attach_stage, attach_loop;
+  std::string store_stage, store_loop;     // store_at: the loop in which its memory is allocated; empty: that one
   bool double_buffered = false;
+  StorageLayout layout;
 
   std::vector<StageLoop> loops;            // every loop ever made; the first ones are the axes, then the reduce_axes
   std::vector<LoopRelation> relations;     // in the order they were made
@@ -100,6 +111,9 @@ class StageRef {
   StageRef& unroll(const Loop& loop);
   // Computed inside that loop of a stage that reads it, as far as one iteration needs it.
   StageRef& compute_at(const StageRef& consumer, const Loop& loop);
+  // Its memory outlives that loop, up to an outer one: values of earlier iterations are used again, not computed again.
+  // for y { P of rows y - 1 to y + 1; C of row y }  →  P of rows -1 to 1; for y { P of row y + 1; C of row y }
+  StageRef& store_at(const StageRef& consumer, const Loop& loop);
   StageRef& compute_inline();
   StageRef& compute_root();
   StageRef& set_scope(Scope scope);
@@ -108,6 +122,13 @@ class StageRef {
   StageRef& pipeline(const Loop& loop, int64_t stages);
   // The same in two stages, for this stage alone, at the loop it is computed at.
   StageRef& double_buffer();
+  // The work-items of the kernel that it is computed in compute it together, `vector` elements side by side each:
+  // for i { for j { P } }  →  for by_thread_x { for thread_x in 64 { for vectorized lane in 4 { P, if there is one } } }
+  StageRef& cooperative(int64_t vector);
+  // S[i, j] in LDS at i * 64 + j  →  at i * 65 + j: the stride along the axis is `offset` modulo `factor` elements.
+  StageRef& storage_align(const Loop& axis, int64_t factor, int64_t offset);
+  // S[i, c * vector + v] in LDS  →  at [i, (c ^ i / rows % period) * vector + v]
+  StageRef& swizzle(int64_t vector, int64_t rows, int64_t period);
 
  private:
   friend class Schedule;

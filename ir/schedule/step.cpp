@@ -63,6 +63,7 @@ std::span<const StepRow> step_rows() {
              cache_steps(),
              reduction_steps(),
              pipeline_steps(),
+             layout_steps(),
          })
       all.insert(all.end(), rows.begin(), rows.end());
     return all;

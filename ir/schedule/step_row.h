@@ -33,5 +33,6 @@ std::vector<StepRow> place_steps();
 std::vector<StepRow> cache_steps();
 std::vector<StepRow> reduction_steps();
 std::vector<StepRow> pipeline_steps();
+std::vector<StepRow> layout_steps();
 
 }  // namespace lathe

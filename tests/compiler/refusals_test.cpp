@@ -432,3 +432,58 @@ TEST_CASE("refusals: pipeline and double_buffer") {
   CHECK(lowering_refusal(big, {"cache_read A -> AS in shared for C", "compute_at AS at C.i", "pipeline C.i stages 2"}) ==
         "stage C: its kernel stages 80000 B in LDS (AS 80000 B), gfx942 has 65536 B per work-group (hint: use smaller tiles)");
 }
+
+TEST_CASE("refusals: cooperative, storage_align and swizzle") {
+  CHECK(refusal({"cooperative P vector 4"}) ==
+        "cooperative P vector 4: P is computed at the root (hint: compute_at it inside the kernel whose work-items shall share the "
+        "work)");
+  CHECK(refusal({"compute_at P at C.i", "cooperative P vector 4"}) ==
+        "cooperative P vector 4: the kernel has one work-item (hint: bind loops of the stages around it to thread_x, thread_y or "
+        "thread_z first)");
+  CHECK(refusal({"compute_at P at C.i", "bind C.j to thread_x", "unroll P.j", "cooperative P vector 4"}) ==
+        "cooperative P vector 4: P has loops that steps changed (hint: this step fuses, splits and binds them all by itself)");
+  CHECK(refusal({"compute_at P at C.i", "bind C.j to thread_x", "cooperative P vector 65"}) ==
+        "cooperative P vector 65: vectors of 65 elements are not possible (hint: use 1 to 64)");
+  CHECK(refusal({"compute_at P at C.i", "set_scope P to register", "bind C.j to thread_x", "cooperative P vector 4"}) ==
+        "cooperative P vector 4: P lives in register memory (hint: only LDS has banks: cache_read or set_scope into shared first)");
+  CHECK(refusal({"storage_align C.i by 32 offset 1"}) ==
+        "storage_align C.i by 32 offset 1: C lives in global memory (hint: only LDS has banks: cache_read or set_scope into shared "
+        "first)");
+  CHECK(refusal({"storage_align P.x by 32 offset 1"}) ==
+        "storage_align P.x by 32 offset 1: P has no axis x (hint: the axes are P.i, P.j)");
+  CHECK(refusal({"storage_align P.j by 32 offset 1"}) ==
+        "storage_align P.j by 32 offset 1: P.j is the innermost axis: its elements stand side by side (hint: align an axis further "
+        "out)");
+  CHECK(refusal({"storage_align P.i by 32 offset 32"}) ==
+        "storage_align P.i by 32 offset 32: a stride of 32 modulo 32 is not possible (hint: use a factor of 1 to 4096 and an offset "
+        "below it)");
+  CHECK(refusal({"swizzle P vector 4 rows 1 period 6"}) ==
+        "swizzle P vector 4 rows 1 period 6: the period 6 is not a power of two (hint: use 2, 4, 8, 16, 32 or 64)");
+  CHECK(refusal({"swizzle P vector 0 rows 1 period 8"}) ==
+        "swizzle P vector 0 rows 1 period 8: pieces of 0 elements in turns of 1 rows are not possible (hint: use 1 to 64 elements "
+        "and 1 to 4096 rows)");
+  const char* line = "function f(A: f32[64], out C)\nP[i: 64] = A[i]\nC[i: 64] = P[63 - i]\n";
+  CHECK(refusal({"swizzle P vector 4 rows 1 period 8"}, line) ==
+        "swizzle P vector 4 rows 1 period 8: P has one axis, and no rows (hint: swizzle tiles of two axes or more)");
+  const std::vector<std::string> in_lds = {"compute_at P at C.i", "set_scope P to shared"};
+  CHECK(lowering_refusal(chain, {in_lds[0], in_lds[1], "swizzle P vector 4 rows 1 period 32"}) ==
+        "swizzle P vector 4 rows 1 period 32: its rows have 64 elements, no multiple of 32 pieces of 4 (hint: use a shorter period or "
+        "shorter pieces, or longer rows)");
+  CHECK(lowering_refusal(chain, {in_lds[0], "swizzle P vector 4 rows 1 period 8"}) ==
+        "swizzle P: P lives in register memory (hint: only LDS has banks: set_scope it to shared)");
+}
+
+TEST_CASE("refusals: store_at") {
+  CHECK(refusal({"store_at P at C.i"}) == "store_at P at C.i: P is computed at the root (hint: compute_at it inside a loop first)");
+  CHECK(lowering_refusal(chain, {"compute_at P at C.i", "store_at P at C.j"}) ==
+        "store_at P at C.j: it is no loop around C.i, at which P is computed (hint: store it at an outer loop of the nest that it is "
+        "computed in)");
+  CHECK(lowering_refusal(chain, {"compute_at P at C.j", "store_at P at C.i", "bind C.j to thread_x"}) ==
+        "store_at P at C.i: C.j in between is thread_x: its iterations have no memory in common (hint: store it inside that loop)");
+  const char* window = "function f<n>(A: f32[n], out C)\nP[i: n] = A[i]\nC[i: n, j: n] = P[i] + P[j]\n";
+  CHECK(lowering_refusal(window, {"compute_at P at C.j", "store_at P at C.i"}) ==
+        "store_at P at C.i: n elements of P along i are kept, which is not a constant (hint: LDS and registers have a fixed size: store "
+        "it at an inner loop)");
+  CHECK(lowering_refusal(chain, {"compute_at P at C.j", "store_at P at C.i", "double_buffer P"}) ==
+        "double_buffer P: P is stored at C.i: it keeps the values of earlier iterations (hint: use one of the two steps)");
+}

@@ -39,8 +39,12 @@ const std::vector<std::string> lines = {
     "set_scope P to shared",
     "rfactor C.k0 -> CF",
     "rfactor I.k0 -> IF, YF",
+    "store_at P at C.i",
     "pipeline C.k stages 3",
     "double_buffer P",
+    "cooperative P vector 4",
+    "storage_align P.i by 32 offset 1",
+    "swizzle P vector 4 rows 1 period 8",
 };
 
 Program gemm() {

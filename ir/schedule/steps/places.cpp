@@ -23,6 +23,19 @@ void compute_at(StepContext& c) {
   s.attach = AttachKind::at;
   s.attach_stage = consumer.name;
   s.attach_loop = c.step.axes[0].axis;
+  s.store_stage = s.store_loop = "";
+}
+
+// Whether the loop stands around the one at which it is computed is seen when loops are built.
+void store_at(StepContext& c) {
+  Stage& s = c.stage(c.step.tensors[0]);
+  Stage& host = c.stage(c.step.axes[0].stage);
+  if (s.attach != AttachKind::at) c.refuse(fmt::format("{} is computed at the root", s.name), "compute_at it inside a loop first");
+  if (host.loops[c.leaf(host, c.step.axes[0].axis)].kind == LoopKind::vectorized)
+    c.refuse(fmt::format("{}.{} is vectorized", host.name, c.step.axes[0].axis), "store it at a loop further out");
+  const bool same = host.name == s.attach_stage && c.step.axes[0].axis == s.attach_loop;
+  s.store_stage = same ? "" : host.name;
+  s.store_loop = same ? "" : c.step.axes[0].axis;
 }
 
 void compute_inline(StepContext& c) {
@@ -41,7 +54,7 @@ void compute_inline(StepContext& c) {
 void compute_root(StepContext& c) {
   Stage& s = c.stage(c.step.tensors[0]);
   s.attach = AttachKind::root;
-  s.attach_stage = s.attach_loop = "";
+  s.attach_stage = s.attach_loop = s.store_stage = s.store_loop = "";
 }
 
 void set_scope(StepContext& c) {
@@ -59,6 +72,7 @@ void set_scope(StepContext& c) {
 std::vector<StepRow> place_steps() {
   return {
       {"compute_at", "@T at @A", {}, compute_at, "P is computed inside that loop, as far as one iteration needs it"},
+      {"store_at", "@T at @A", {}, store_at, "P's memory outlives that loop: what earlier iterations computed is not computed again"},
       {"compute_inline", "@T", {}, compute_inline, "P's expression replaces its reads"},
       {"compute_root", "@T", {}, compute_root, "P gets its own loops again"},
       {"set_scope", "@T to @W", {"global", "shared", "register"}, set_scope,
