@@ -253,6 +253,12 @@ class Pipeline {
     out.push_back(s);
   }
 
+  std::string written_by(const Stmt& s) const {
+    for (const AllocNode* a : moved_)
+      if (writes_one_of(s, {a->tensor.get()})) return a->tensor.name();
+    return "";
+  }
+
   void sort(const std::vector<Stmt>& stmts, const std::set<const TensorNode*>& ahead) {
     std::set<const TensorNode*> late;
     for (const Stmt& s : stmts) {
@@ -260,6 +266,10 @@ class Pipeline {
         own_.push_back(s);
         continue;
       }
+      for (const AllocNode* a : kept_)  // perhaps by a stage that is computed inside it
+        if (reads_one_of(s, {a->tensor.get()}))
+          throw Error("double_buffer " + written_by(s), fmt::format("{}, which is computed in the same loop but not ahead, is read for it", a->tensor.name()),
+                      fmt::format("double_buffer {} as well, or pipeline the loop", a->tensor.name()));
       bool shared = reads_one_of(s, late);
       for (const TensorNode* t : ahead) shared |= scopes_.at(t) == Scope::shared && writes_one_of(s, {t});
       if (!shared) {
@@ -383,14 +393,6 @@ class Pipelines {
     if (!s.store_stage.empty())
       throw Error(where, fmt::format("{} is stored at {}.{}: it keeps the values of earlier iterations", s.name, s.store_stage, s.store_loop),
                   "use one of the two steps");
-    for (const Stage* other : l_.attached(l_.stage(s.attach_stage), loop)) {
-      if (l_.ahead(*other) > 0) continue;
-      for (const Tensor& t : reads_of(s))
-        for (const Tensor& o : other->outputs)
-          if (t.same_as(o))
-            throw Error(where, fmt::format("{} reads {}, which is computed in the same loop but not ahead", s.name, other->name),
-                        fmt::format("double_buffer {} as well, or pipeline {}.{}", other->name, s.attach_stage, loop.name));
-    }
   }
 
   Lowering& l_;

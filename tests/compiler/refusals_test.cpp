@@ -426,8 +426,8 @@ TEST_CASE("refusals: pipeline and double_buffer") {
   CHECK(lowering_refusal(chain, {"compute_at P at C.i", "double_buffer P", "bind C.i to block_x"}) ==
         "double_buffer P: C.i is block_x (hint: compute it at a loop whose iterations run one after the other)");
   CHECK(lowering_refusal(chain, {"cache_read P -> PS in shared for C", "compute_at PS at C.i", "compute_at P at C.i", "double_buffer PS"}) ==
-        "double_buffer PS: PS reads P, which is computed in the same loop but not ahead (hint: double_buffer P as well, or "
-        "pipeline C.i)");
+        "double_buffer PS: P, which is computed in the same loop but not ahead, is read for it (hint: double_buffer P as well, or "
+        "pipeline the loop)");
   const char* big = "function f(A: f32[64, 10000], out C)\nC[i: 64, j: 10000] = A[i, 9999 - j]\n";
   CHECK(lowering_refusal(big, {"cache_read A -> AS in shared for C", "compute_at AS at C.i", "pipeline C.i stages 2"}) ==
         "stage C: its kernel stages 80000 B in LDS (AS 80000 B), gfx942 has 65536 B per work-group (hint: use smaller tiles)");
