@@ -135,7 +135,14 @@ class Coverage {
         for (const auto& [v, k] : terms) {
           const VarNode* variable = refuter.program_variable(v);
           if (!variable) {
+            const auto [x, y] = refuter.factors(v);
+            const auto value_of = [&](int f) {
+              if (const VarNode* p = refuter.program_variable(f)) return grid_.is_shared(p) ? Expr(Var(p)) : Expr();
+              const auto known = quotients.find(f);
+              return known == quotients.end() ? Expr() : known->second;
+            };
             if (quotients.count(v)) left = left - quotients[v] * k;
+            else if (x >= 0 && value_of(x).defined() && value_of(y).defined()) left = left - value_of(x) * value_of(y) * k;
             else if (k == 1 && terms.size() == 1) quotients[v] = element_[d];
             else return std::nullopt;
           } else if (grid_.is_shared(variable)) {

@@ -8,7 +8,7 @@
 
 namespace lathe::certificate {
 
-constexpr int most_cases = 300;  // of one question: some milliseconds
+constexpr int most_cases = 300, most_lemma_ways = 3000;  // of one question: some milliseconds, some tens of them
 
 namespace {
 
@@ -22,7 +22,7 @@ bool fits(std::pair<int64_t, int64_t> range, DType t) {
 
 bool Refuter::excludes(const std::vector<Condition>& all) {
   try {
-    cases_left_ = most_cases;
+    cases_left_ = most_cases, lemma_ways_left_ = most_lemma_ways;
     passing_.clear();
     std::vector<Formula> read_here;
     read_here.reserve(all.size());  // a case points into it
@@ -52,9 +52,12 @@ void Refuter::add(const Formula& f, Case& to) {
   }
 }
 void Refuter::define(const Linear& l, Case& to) {
-  for (const auto& term : l.terms)
-    if (const auto& definition = variables_[static_cast<size_t>(term.first)].definition; !definition.empty() && to.seen.insert(term.first).second)
-      for (const Formula& f : definition) add(f, to);
+  for (const auto& term : l.terms) {
+    const Variable& v = variables_[static_cast<size_t>(term.first)];
+    if ((v.definition.empty() && v.factors.first < 0) || !to.seen.insert(term.first).second) continue;
+    for (const Formula& f : v.definition) add(f, to);
+    if (v.factors.first >= 0) define({{{v.factors.first, 1}, {v.factors.second, 1}}, 0}, to);
+  }
 }
 
 bool Refuter::impossible(const Case& c) {
@@ -62,7 +65,7 @@ bool Refuter::impossible(const Case& c) {
   for (const Formula* f : c.any)
     if (f->parts.empty()) return true;
   if (has_no_solution(c.system)) return true;
-  if (c.any.empty()) return false;
+  if (c.any.empty()) return impossible_with(c, lemmas(c));
   const auto fewest = std::min_element(c.any.begin(), c.any.end(), [](const Formula* a, const Formula* b) { return a->parts.size() < b->parts.size(); });
   Case rest = c;
   rest.any.erase(rest.any.begin() + (fewest - c.any.begin()));
@@ -70,6 +73,101 @@ bool Refuter::impossible(const Case& c) {
     Case one = rest;
     add(part, one);
     if (!impossible(one)) return false;
+  }
+  return true;
+}
+
+// Products are variables like others; what is known of them is how those with a factor in common lie to one another, and
+// to zero. b > 0 and a < a' give a · b <= a' · b - b.
+void Refuter::about_products(const Case& c, std::vector<Formula>& lemmas) const {
+  const auto met = [&](const Product& p) {
+    return std::all_of(p.sum.terms.begin(), p.sum.terms.end(), [&](const auto& t) { return variables_[static_cast<size_t>(t.first)].factors.first < 0 || c.seen.count(t.first); });
+  };
+  std::vector<Product> products;
+  for (const Product& p : products_)
+    if (met(p)) {
+      products.push_back(p);
+      if (p.a != p.b) products.push_back({p.b, p.a, p.sum});
+    }
+  const Linear one{{}, 1};
+  for (size_t x = 0; x < products.size(); ++x)
+    for (size_t y = x; y < products.size(); ++y) {
+      const Product& p = products[x];
+      const Product other = x == y ? Product{{}, p.b, {}} : products[y];  // nothing times the same
+      if (p.b != other.b || p.a == other.a) continue;
+      const Formula positive = at_least_zero(p.b - one);
+      lemmas.push_back(any({at_least_zero(p.b * -1 - one), all({zero(p.b), zero(p.sum), zero(other.sum)}),
+                            all({positive, at_least_zero(other.a - p.a - one), at_least_zero(other.sum - p.sum - p.b)}),
+                            all({positive, zero(p.a - other.a), zero(p.sum - other.sum)}),
+                            all({positive, at_least_zero(p.a - other.a - one), at_least_zero(p.sum - other.sum - p.b)})}));
+    }
+}
+
+// Two exclusive ors agree in none, one or all of both operands and the result.
+void Refuter::about_exclusive_ors(const Case& c, std::vector<Formula>& lemmas) const {
+  for (size_t x = 0; x < exclusive_ors_.size(); ++x)
+    for (size_t y = x + 1; y < exclusive_ors_.size(); ++y) {
+      const ExclusiveOr &p = exclusive_ors_[x], &q = exclusive_ors_[y];
+      if (!c.seen.count(p.result) || !c.seen.count(q.result)) continue;
+      const Linear differences[] = {p.a - q.a, p.b - q.b, Linear{{{p.result, 1}}, 0} - Linear{{{q.result, 1}}, 0}};
+      const auto differ = [&](int d) { return any({at_least_zero(differences[d] - Linear{{}, 1}), at_least_zero(differences[d] * -1 - Linear{{}, 1})}); };
+      std::vector<Formula> ways = {all({zero(differences[0]), zero(differences[1]), zero(differences[2])})};
+      for (int agrees : {0, 1, 2}) ways.push_back(all({zero(differences[agrees]), differ((agrees + 1) % 3), differ((agrees + 2) % 3)}));
+      ways.push_back(all({differ(0), differ(1), differ(2)}));
+      lemmas.push_back(any(std::move(ways)));
+    }
+}
+
+std::vector<Refuter::Formula> Refuter::lemmas(const Case& c) const {
+  std::vector<Formula> result;
+  about_products(c, result);
+  about_exclusive_ors(c, result);
+  return result;
+}
+
+// What remains of each lemma is looked at before one is split: most leave one way open, or none.
+bool Refuter::impossible_with(Case c, std::vector<Formula> lemmas) {
+  constexpr size_t most_lemmas = 40;
+  if ((lemmas.empty() && c.any.empty()) || lemmas.size() > most_lemmas) return false;
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t k = 0; k < lemmas.size(); ++k) {
+      if (lemmas[k].kind != Formula::Kind::any) continue;
+      std::vector<Formula> open;
+      for (const Formula& way : lemmas[k].parts) {
+        Case one = c;
+        add(way, one);
+        if (--lemma_ways_left_ < 0) return false;
+        if (!has_no_solution(one.system)) open.push_back(way);
+      }
+      if (open.empty()) return true;
+      if (open.size() == 1) {
+        add(passing_.emplace_back(open[0]), c), again = true;
+        lemmas.erase(lemmas.begin() + static_cast<std::ptrdiff_t>(k--));
+      } else {
+        lemmas[k].parts = std::move(open);
+      }
+    }
+  }
+  if (has_no_solution(c.system)) return true;
+  if (lemmas.empty() && c.any.empty()) return false;
+  if (!c.any.empty()) {  // that a lemma has left
+    const Formula* left = c.any.back();
+    c.any.pop_back();
+    for (const Formula& way : left->parts) {
+      Case one = c;
+      add(way, one);
+      if (--lemma_ways_left_ < 0 || !(has_no_solution(one.system) || impossible_with(one, lemmas))) return false;
+    }
+    return true;
+  }
+  const auto fewest = std::min_element(lemmas.begin(), lemmas.end(), [](const Formula& a, const Formula& b) { return a.parts.size() < b.parts.size(); });
+  const std::vector<Formula> ways = fewest->parts;
+  lemmas.erase(fewest);
+  for (const Formula& way : ways) {
+    Case one = c;
+    add(way, one);
+    if (!impossible_with(one, lemmas)) return false;
   }
   return true;
 }
@@ -179,10 +277,6 @@ Linear Refuter::compute(const Expr& e, int copy) {
   const auto* a = as<ApplyNode>(e);
   if (!a || wraps(e)) return single(unknown(e, copy));
   const auto arg = [&](size_t n) { return value(a->args[n], copy); };
-  const auto divisor = [&] {
-    const Linear by = arg(1);
-    return by.terms.empty() && by.constant > 0 ? by.constant : 0;
-  };
   switch (a->op) {
     case Op::add: return arg(0) + arg(1);
     case Op::sub: return arg(0) - arg(1);
@@ -191,14 +285,22 @@ Linear Refuter::compute(const Expr& e, int copy) {
       const Linear x = arg(0), y = arg(1);
       if (y.terms.empty()) return x * y.constant;
       if (x.terms.empty()) return y * x.constant;
-      return single(unknown(e, copy));
+      return product(x, y);
     }
     case Op::div:
-      if (const int64_t k = divisor()) return quotient(arg(0), k);
-      return single(unknown(e, copy));
-    case Op::mod:
-      if (const int64_t k = divisor()) return remainder(arg(0), k);
-      return single(unknown(e, copy));
+    case Op::mod: {
+      const Linear x = arg(0), by = arg(1);
+      if (!by.terms.empty()) {
+        const Linear q = quotient(x, by);
+        return a->op == Op::div ? q : x - product(q, by);
+      }
+      if (by.constant <= 0) return single(unknown(e, copy));
+      return a->op == Op::div ? quotient(x, by.constant) : remainder(x, by.constant);
+    }
+    case Op::bit_xor: {
+      const std::optional<Linear> l = exclusive_or(a->args[0], a->args[1], copy);
+      return l ? *l : single(unknown(e, copy));
+    }
     case Op::shl:
     case Op::shr:
     case Op::bit_and: {
@@ -220,6 +322,36 @@ Linear Refuter::compute(const Expr& e, int copy) {
   }
 }
 
+// Multiplied out, a variable for each two variables.
+Linear Refuter::product(const Linear& a, const Linear& b) {
+  Linear sum = a * b.constant + Linear{b.terms, 0} * a.constant;
+  for (const auto& [x, i] : a.terms)
+    for (const auto& [y, k] : b.terms) {
+      const std::pair<int, int> factors = std::minmax(x, y);
+      const auto [found, fresh] = products_of_variables_.emplace(factors, 0);
+      if (fresh) {
+        found->second = new_variable();
+        variables_.back().factors = factors;
+      }
+      sum = sum + Linear{{{found->second, 1}}, 0} * i * k;
+    }
+  if (std::none_of(products_.begin(), products_.end(), [&](const Product& p) { return (p.a == a && p.b == b) || (p.a == b && p.b == a); })) products_.push_back({a, b, sum});
+  return sum;
+}
+
+// The floor of x / by: with by > 0, 0 <= x - by · q < by.
+Linear Refuter::quotient(const Linear& x, const Linear& by) {
+  const auto [found, fresh] = quotients_by_.emplace(std::pair{x, by}, 0);
+  const int q = fresh ? found->second = new_variable() : found->second;
+  const Linear result{{{q, 1}}, 0};
+  if (fresh) {
+    const Linear left = x - product(result, by);
+    std::vector<Formula> definition = {any({at_least_zero(by * -1), all({at_least_zero(left), at_least_zero(by - left - Linear{{}, 1})})})};
+    variables_[static_cast<size_t>(q)].definition = std::move(definition);
+  }
+  return result;
+}
+
 // The floor of x / k. What k divides comes out; the rest has a variable q with 0 <= rest - k · q < k.
 Linear Refuter::quotient(const Linear& x, int64_t k) {
   Linear whole, rest;
@@ -234,6 +366,25 @@ Linear Refuter::quotient(const Linear& x, int64_t k) {
     variables_[static_cast<size_t>(found->second)].definition = {at_least_zero(left), at_least_zero(Linear{{}, k - 1} - left)};
   }
   return whole + Linear{{{found->second, 1}}, 0};
+}
+
+// What is above the bits that one of the two can have stays as it is.
+std::optional<Linear> Refuter::exclusive_or(const Expr& a, const Expr& b, int copy) {
+  const std::optional<Range> range_a = range(a), range_b = range(b);
+  const auto usable = [](const std::optional<Range>& r) { return r && r->first >= 0 && r->second < (int64_t{1} << 30); };
+  if (!usable(range_a) && !usable(range_b)) return std::nullopt;
+  const int64_t most = usable(range_b) ? range_b->second : range_a->second;
+  int64_t power = 1;
+  while (power <= most) power *= 2;
+  const Linear x = value(a, copy), y = value(b, copy), low_x = remainder(x, power), low_y = remainder(y, power);
+  const auto [found, fresh] = exclusive_or_of_.emplace(std::pair{low_x, low_y}, 0);
+  const int r = fresh ? found->second = new_variable() : found->second;
+  const Linear result{{{r, 1}}, 0};
+  if (fresh) {
+    exclusive_ors_.push_back({low_x, low_y, r});
+    variables_[static_cast<size_t>(r)].definition = {at_least_zero(result), at_least_zero(Linear{{}, power - 1} - result)};
+  }
+  return x - low_x + y - low_y + result;
 }
 
 Linear Refuter::remainder(const Linear& x, int64_t k) { return x - quotient(x, k) * k; }
@@ -276,6 +427,13 @@ std::optional<Refuter::Range> Refuter::computed_range(const ApplyNode& a) {
   const int64_t* k = a.args.size() == 2 ? as_constant(a.args[1]) : nullptr;
   if (a.op == Op::mod && k && *k > 0) return Range{0, *k - 1};
   if (a.op == Op::bit_and && k && *k >= 0) return Range{0, *k};
+  if (a.op == Op::bit_xor) {
+    const std::optional<Range> x = range(a.args[0]), y = range(a.args[1]);
+    if (!x || !y || x->first < 0 || y->first < 0) return std::nullopt;
+    int64_t power = 1;
+    while (power <= std::max(x->second, y->second)) power = (Linear{{}, power} * 2).constant;
+    return Range{0, power - 1};
+  }
   std::vector<Range> args;
   for (size_t n = a.op == Op::select; n < a.args.size(); ++n) {
     const std::optional<Range> r = range(a.args[n]);
@@ -308,7 +466,7 @@ bool Refuter::wraps(const Expr& e) {
   if (e.type() == i64) return false;
   const auto* a = as<ApplyNode>(e);
   if (!a || !e.type().is_int()) return true;
-  const bool shrinks = a->op == Op::div || a->op == Op::mod || a->op == Op::min || a->op == Op::max || a->op == Op::select || a->op == Op::shr || a->op == Op::bit_and;
+  const bool shrinks = a->op == Op::div || a->op == Op::mod || a->op == Op::min || a->op == Op::max || a->op == Op::select || a->op == Op::shr || a->op == Op::bit_and || a->op == Op::bit_xor;
   if (shrinks) return false;
   try {
     const std::optional<Range> r = computed_range(*a);

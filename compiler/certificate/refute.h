@@ -34,6 +34,8 @@ class Refuter {
   int variable_of(const Var& v, int copy);
   // What a variable of a sum stands for: the program's, or null.
   const VarNode* program_variable(int v) const { return variables_[static_cast<size_t>(v)].of; }
+  // The two variables of which it is the product, or -1.
+  std::pair<int, int> factors(int v) const { return variables_[static_cast<size_t>(v)].factors; }
 
  private:
   // What may hold: all or any of parts, or a constraint. All of nothing always holds, any of nothing never does.
@@ -43,8 +45,12 @@ class Refuter {
     std::vector<Formula> parts;
   };
   struct Variable {
-    std::vector<Formula> definition;  // what ties it to others
-    const VarNode* of = nullptr;      // the program's variable
+    std::vector<Formula> definition;           // what ties it to others
+    const VarNode* of = nullptr;               // the program's variable
+    std::pair<int, int> factors = {-1, -1};    // of a product of two variables
+  };
+  struct Product {  // that was met, as a sum of products of two variables
+    Linear a, b, sum;
   };
   struct Case {
     LinearSystem system;
@@ -68,12 +74,19 @@ class Refuter {
   bool changes(const Expr& e) const;
   void write_key(const Expr& e, int copy, std::string& key);
   Linear compute(const Expr& e, int copy);
+  Linear product(const Linear& a, const Linear& b);
+  Linear quotient(const Linear& x, const Linear& by);
   Linear quotient(const Linear& x, int64_t k);
   Linear remainder(const Linear& x, int64_t k);
+  std::optional<Linear> exclusive_or(const Expr& a, const Expr& b, int copy);
   Linear one_of(const Linear& a, Formula when_a, const Linear& b, Formula when_b);
   const Formula& where(const Expr& e, int copy, bool wanted);
   Formula read(const Expr& e, int copy, bool wanted);
   Formula read(const Condition& c);
+  std::vector<Formula> lemmas(const Case& c) const;
+  void about_products(const Case& c, std::vector<Formula>& lemmas) const;
+  void about_exclusive_ors(const Case& c, std::vector<Formula>& lemmas) const;
+  bool impossible_with(Case c, std::vector<Formula> lemmas);
   void add(const Formula& f, Case& to);
   void define(const Linear& l, Case& to);
   bool impossible(const Case& c);
@@ -85,10 +98,19 @@ class Refuter {
   std::map<std::pair<const Node*, int>, Linear> values_;
   std::map<std::tuple<const Node*, int, bool>, Formula> formulas_;
   std::map<std::pair<Linear, int64_t>, int> quotients_;
+  std::map<std::pair<Linear, Linear>, int> quotients_by_;   // by what is no number
+  std::map<std::pair<int, int>, int> products_of_variables_;
+  std::vector<Product> products_;
+  struct ExclusiveOr {  // of two numbers below a power of two
+    Linear a, b;
+    int result;
+  };
+  std::map<std::pair<Linear, Linear>, int> exclusive_or_of_;
+  std::vector<ExclusiveOr> exclusive_ors_;
   std::map<std::string, int> unknowns_;
   std::vector<Expr> kept_;        // the maps go by address
-  std::deque<Formula> passing_;   // of this question alone: each read of what changes is one of its own
-  int reads_ = 0, cases_left_ = 0;
+  std::deque<Formula> passing_;   // of this question alone: a case points to it; each read of what changes is one of its own
+  int reads_ = 0, cases_left_ = 0, lemma_ways_left_ = 0;
 };
 
 }  // namespace lathe::certificate

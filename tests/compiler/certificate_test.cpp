@@ -115,6 +115,21 @@ TEST_CASE("the passes' work is proved") {
   }
 }
 
+TEST_CASE("loops over products of sizes are proved") {
+  const Certificate c = certificate_of(lowered(R"(
+function f<m, n>(A: f32[m, n], B: f32[n], out C)
+C[i: m, j: n] = A[i, j] + B[j]
+schedule {
+  fuse C.i, C.j -> f
+  split C.f -> f0, f1 by 64, tail guard
+  bind C.f0 to block_x
+  bind C.f1 to thread_x
+}
+)"));
+  INFO(c.text());
+  REQUIRE(c.verdict() == Verdict::proved);
+}
+
 TEST_CASE("each barrier is needed, and the certificate knows which accesses it parts") {
   for (const char* text : {reverse, matmul}) {
     const Mutants m = mutate(text, [](const Stmt& s) { return is_kind(s, StmtKind::barrier); }, [](const Stmt&) { return make_block({}); });

@@ -97,6 +97,27 @@ TEST_CASE("arithmetic that wraps is no arithmetic on integers") {
   REQUIRE_FALSE(refuter.excludes({holds(cast(i64, far) < 0)}));
 }
 
+TEST_CASE("exclusive ors keep rows apart, and stay inside them") {
+  const Var x("x"), y("y");
+  const Expr place = x ^ (y % 8);
+  const std::vector<Condition> inside = {holds(x >= 0 && x < 32, 0), holds(x >= 0 && x < 32, 1), equal(y, 0, y, 1)};
+  const auto with = [&](Condition c) {
+    std::vector<Condition> all = inside;
+    all.push_back(std::move(c));
+    return all;
+  };
+  Refuter refuter;
+  REQUIRE(refuter.excludes(with(holds(place < 0))));
+  REQUIRE(refuter.excludes(with(holds(place >= 32))));
+  REQUIRE_FALSE(refuter.excludes(with(holds(place == 31))));
+  std::vector<Condition> meet = with(equal(place, 0, place, 1));
+  REQUIRE_FALSE(refuter.excludes(meet));
+  meet.push_back(any_of({{less(x, 0, x, 1)}, {less(x, 1, x, 0)}}));
+  REQUIRE(refuter.excludes(meet));
+  // In different rows they may meet.
+  REQUIRE_FALSE(refuter.excludes({inside[0], inside[1], equal(place, 0, place, 1), less(x, 0, x, 1)}));
+}
+
 TEST_CASE("two reads give the same only of what nobody writes") {
   const Tensor a = placeholder({8}, i64, "A");
   const Var i("i");
