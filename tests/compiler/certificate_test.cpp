@@ -130,6 +130,38 @@ schedule {
   REQUIRE(c.verdict() == Verdict::proved);
 }
 
+TEST_CASE("swizzled tiles are proved") {
+  Lowering l = lowered(reverse);
+  const std::string text = R"(
+function transpose<m, n>(A: f32[m, n], out C: f32[n, m])
+
+kernel transpose<m, n>(A: f32[m, n], out C: f32[n, m]) grid [(m + 31) / 32, (n + 31) / 32, 1] block [32, 8, 1] indices [bx, by, bz, tx, ty, tz] {
+  alloc shared AS: f32[32, 32] {
+    for r in 0 .. 4 {
+      if bx * 32 + r * 8 + ty < m && by * 32 + tx < n {
+        AS[r * 8 + ty, tx ^ (r * 8 + ty) % 32] = A[bx * 32 + r * 8 + ty, by * 32 + tx]
+      }
+    }
+    barrier
+    for s in 0 .. 4 {
+      if by * 32 + s * 8 + ty < n && bx * 32 + tx < m {
+        C[by * 32 + s * 8 + ty, bx * 32 + tx] = AS[tx, (s * 8 + ty) ^ tx % 32]
+      }
+    }
+  }
+}
+)";
+  l.function = parse_function(text);
+  const Certificate c = certificate_of(l);
+  INFO(c.text());
+  REQUIRE(c.verdict() == Verdict::proved);
+  // Of 24 pieces an exclusive or makes up to 32.
+  std::string spoiled = text;
+  spoiled.replace(spoiled.find("AS: f32[32, 32]"), 15, "AS: f32[32, 24]");
+  l.function = parse_function(spoiled);
+  REQUIRE(verdict(certificate_of(l), "bounds") != Verdict::proved);
+}
+
 TEST_CASE("each barrier is needed, and the certificate knows which accesses it parts") {
   for (const char* text : {reverse, matmul}) {
     const Mutants m = mutate(text, [](const Stmt& s) { return is_kind(s, StmtKind::barrier); }, [](const Stmt&) { return make_block({}); });
