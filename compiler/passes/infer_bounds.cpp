@@ -55,8 +55,12 @@ class Inference {
     b.facts = symbols_;
     for (const EnclosingLoop& e : around)
       b.facts.add_range(e.stage->loops[e.loop].var, 0, l_.bounds.at(e.stage->name).loop_extent[e.loop]);
-    for (int leaf : s.leaves) b.facts.add_range(s.loops[leaf].var, 0, b.loop_extent[leaf]);
-    guards(s, b);
+    for (int leaf : s.leaves)
+      if (!s.loops[leaf].is_reduction) b.facts.add_range(s.loops[leaf].var, 0, b.loop_extent[leaf]);
+    Facts stored = b.facts;  // an element is stored even if its reduction has nothing to add
+    for (int leaf : s.leaves)
+      if (s.loops[leaf].is_reduction) b.facts.add_range(s.loops[leaf].var, 0, b.loop_extent[leaf]);
+    guards(s, b, stored);
   }
 
   // A stage that no step gave a scope lives where it is computed: inside a work-item's loops in registers, inside a
@@ -207,16 +211,16 @@ class Inference {
     split_values_ = std::move(value);
   }
 
-  void guards(const Stage& s, StageBounds& b) {
+  void guards(const Stage& s, StageBounds& b, Facts& stored) {
     auto need = [&](const Expr& condition, std::vector<Expr>& guards) {
-      if (!b.facts.prove(condition)) guards.push_back(condition);
+      if (!(&guards == &b.reduce_guards ? b.facts : stored).prove(condition)) guards.push_back(condition);
     };
     for (const LoopRelation& r : s.relations) {
       if (!has_tail(r, b.loop_extent)) continue;
       const Expr inside = split_values_[r.fused] < b.loop_extent[r.fused];
       need(inside, s.loops[r.fused].is_reduction ? b.reduce_guards : b.data_guards);
       // Whoever is read inside this region need not cover what the tail leaves out.
-      if (s.attach == AttachKind::at && as_constant(b.loop_extent[r.fused])) b.facts.assume(inside);
+      if (s.attach == AttachKind::at && as_constant(b.loop_extent[r.fused])) b.facts.assume(inside), stored.assume(inside);
     }
     Substitution map;
     for (size_t i = 0; i < b.value.size(); ++i) map[(i < s.axes.size() ? s.axes[i] : s.reduce_axes[i - s.axes.size()]).var.node()] = b.value[i];
