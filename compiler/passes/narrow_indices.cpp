@@ -97,10 +97,16 @@ class Narrower {
       case Op::bit_xor:  // of a swizzled tile: no bit above those of its operands
         if (x->low < 0 || y->low < 0) return std::nullopt;
         return Bounds{0, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max(x->high, y->high)) + 1)) - 1};
+      case Op::min: return Bounds{std::min(x->low, y->low), std::min(x->high, y->high)};
+      case Op::max: return Bounds{std::max(x->low, y->low), std::max(x->high, y->high)};
       case Op::div:
-      case Op::mod:
-      case Op::min:
-      case Op::max: {
+      case Op::mod: {
+        const int64_t c = y->low;
+        const auto quotient = [&](int64_t v) { return v / c - (v % c != 0 && v < 0); };  // toward negative infinity
+        if (c > 0 && c == y->high) {
+          if (a->op == Op::div) return Bounds{quotient(x->low), quotient(x->high)};
+          return quotient(x->low) == quotient(x->high) ? Bounds{x->low - quotient(x->low) * c, x->high - quotient(x->low) * c} : Bounds{0, c - 1};
+        }
         const auto low = facts.constant_min(e), high = facts.constant_max(e);
         return low && high ? std::optional(Bounds{*low, *high}) : std::nullopt;
       }
