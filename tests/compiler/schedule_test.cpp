@@ -131,6 +131,35 @@ compute_inline D
 )");
 }
 
+TEST_CASE("memory steps in C++ are the steps that they print as") {
+  const Tensor A = placeholder({96, 96}, f32, "A");
+  const Tensor P = compute({96, 96}, [&](Expr i, Expr j) { return A(i, j) + 1.0f; }, "P");
+  const Tensor C = compute({96, 96}, [&](Expr i, Expr j) { return P(95 - i, j); }, "C");
+  Schedule s(C);
+  const auto [i0, i1] = s[C].split(C.axis(0), 8);
+  const auto [j0, j1] = s[C].split(C.axis(1), 32);
+  s[C].reorder({j0, i0, i1, j1}).bind(j0, block_x).bind(j1, thread_x);
+  const Tensor PS = s.cache_read(P, shared, {C});
+  s[PS].compute_at(s[C], i1).store_at(s[C], i0).cooperative(4).storage_align(PS.axis(0), 32, 4).swizzle(4, 1, 8);
+  s[PS].compute_at(s[C], i0).double_buffer();
+  s[P].compute_inline();
+  Schedule other(C);
+  const Tensor AS = other.cache_read(P, shared, {C});
+  other[AS].compute_at(other[C], C.axis(0));
+  other[C].pipeline(C.axis(0), 3);
+  const std::string text = to_string(s), last = to_string(other);
+  CHECK(text.substr(text.find("compute_at")) == R"(compute_at P_shared at C.i1
+store_at P_shared at C.i0
+cooperative P_shared vector 4
+storage_align P_shared.ax0 by 32 offset 4
+swizzle P_shared vector 4 rows 1 period 8
+compute_at P_shared at C.i0
+double_buffer P_shared
+compute_inline P
+)");
+  CHECK(last == "cache_read P -> P_shared in shared for C\ncompute_at P_shared at C.i\npipeline C.i stages 3\n");
+}
+
 TEST_CASE("rfactor in C++: a tensor a component, with the loop as first axis") {
   const Tensor A = placeholder({8, 96}, f32, "A");
   const std::vector<Tensor> C = compute_tuple({8}, [&](const std::vector<Expr>& i) {
