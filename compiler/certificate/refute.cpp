@@ -8,7 +8,7 @@
 
 namespace lathe::certificate {
 
-constexpr int most_cases = 300, most_lemma_ways = 3000;  // of one question: some milliseconds, some tens of them
+constexpr int most_cases = 1000, most_lemma_ways = 3000;  // of one question: some milliseconds, some tens of them
 
 namespace {
 
@@ -66,12 +66,25 @@ bool Refuter::impossible(const Case& c) {
     if (f->parts.empty()) return true;
   if (has_no_solution(c.system)) return true;
   if (c.any.empty()) return impossible_with(c, lemmas(c));
-  const auto fewest = std::min_element(c.any.begin(), c.any.end(), [](const Formula* a, const Formula* b) { return a->parts.size() < b->parts.size(); });
+  // Alternatives that are excluded at once, one by one, are enough, whatever the others say; else the fewest are tried.
+  std::vector<const Formula*> fewest;
+  size_t of = 0;
+  for (size_t k = 0; k < c.any.size(); ++k) {
+    std::vector<const Formula*> open;
+    for (const Formula& part : c.any[k]->parts) {
+      if (--cases_left_ < 0) return false;
+      Case one{c.system, {}, c.seen};
+      add(part, one);
+      if (!has_no_solution(one.system)) open.push_back(&part);
+    }
+    if (open.empty()) return true;
+    if (k == 0 || open.size() < fewest.size()) fewest = std::move(open), of = k;
+  }
   Case rest = c;
-  rest.any.erase(rest.any.begin() + (fewest - c.any.begin()));
-  for (const Formula& part : (*fewest)->parts) {
+  rest.any.erase(rest.any.begin() + static_cast<std::ptrdiff_t>(of));
+  for (const Formula* part : fewest) {
     Case one = rest;
-    add(part, one);
+    add(*part, one);
     if (!impossible(one)) return false;
   }
   return true;
