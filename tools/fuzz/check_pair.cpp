@@ -83,7 +83,7 @@ CheckResult check_pair(Pair pair, const CheckOptions& options, const std::functi
   lowering.after_each = std::ref(passes);
   {
     const Stopwatch watch(result.lower);
-    for (;; pair.program.steps.pop_back()) {
+    for (;; pair.program.steps.resize(pair.program.steps.size() * 4 / 5)) {
       journal(to_text(pair));
       const auto lowered = unless_refused("lower", [&] { return lower(pair.program, parse_target(options.targets[0]), lowering); });
       if (!passes.found().empty() || pair.program.steps.empty()) break;

@@ -379,7 +379,9 @@ void propagate(Wave& w, const Inst* i, const Lanes& x, u64 exec, Shadow& out) {
           break;
         }
         case Undef::byte: r = (a >> (8 * row.data_operands) & 0xff) ? all : 0; break;
-        case Undef::bfi: r = a ? all : (b & value(0, lane)) | (c & ~value(0, lane)); break;
+        case Undef::bfi:  // an undefined mask bit chooses between two bits, which may be equal
+          r = (a & ((value(1, lane) ^ value(2, lane)) | b | c)) | (~a & ((b & value(0, lane)) | (c & ~value(0, lane))));
+          break;
       }
       r &= all;
       // A packed row works half by half: do not let one half spoil the other.
