@@ -87,6 +87,7 @@ llvm::TargetMachine& target_machine(const LlvmTarget& target) {
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  const auto lock = generating_code();
   llvm::PipelineTuningOptions tuning;
   // The schedule vectorizes and unrolls. SLP stays: it is what packs two f16 or two f32 into one instruction.
   tuning.LoopVectorization = false;

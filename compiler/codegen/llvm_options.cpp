@@ -24,6 +24,10 @@ constexpr OptionRow rows[] = {
     // si-pre-emit-peephole then deletes it: the s_cselect reads an old SCC (LLVM's issue 215745, mended in August
     // 2026). Without the merging both stay. The GEMM's code keeps its length.
     {"disable-machine-cse", true},
+    // LICM keeps an element of LDS in a register over a loop, and loads it before the loop in every wave, also where only
+    // some work-items add to it: harmless on silicon, as the others do not use it, but a race in strict mode. Accumulators
+    // are registers by the schedule (cache_write), not by this. The GEMMs' code stays as it is.
+    {"disable-licm-promotion", true},
 };
 
 void set_options() {

@@ -6,7 +6,7 @@
 
 namespace lathe {
 
-// Held while LLVM generates code: the options are set, and no linker runs. Any number of threads at once.
+// Held while LLVM optimises and generates code: the options are set, and no linker runs. Any number of threads at once.
 std::shared_lock<std::shared_mutex> generating_code();
 
 // Held while lld runs, alone. It parses options of its own and puts all others back to their defaults.
