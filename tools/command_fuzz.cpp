@@ -23,7 +23,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct FuzzCommand {
   std::vector<std::string> files, targets = {"gfx90a", "gfx1100"};
   uint64_t seed = 1;
-  int64_t pairs = 0, certify_every = 10, most_failures = 10;
+  int64_t pairs = 0, certify_every = 1, most_failures = 10;
   double seconds = 0, limit = 30, shrink_seconds = 120;
   std::string out = ".";
   bool loud = false;
@@ -106,7 +106,7 @@ void add_fuzz_command(CLI::App& app) {
   sub->add_option("--seconds", command->seconds, "For how long at most");
   sub->add_option("--target", command->targets, "On which emulated GPUs")->capture_default_str();
   sub->add_option("--out", command->out, "The folder for the smallest program of each failure")->capture_default_str();
-  sub->add_option("--certify-every", command->certify_every, "Every how many pairs are certified; 0: none")->capture_default_str();
+  sub->add_option("--certify-every", command->certify_every, "Every how many pairs are certified, and refused where disproved; 0: none")->capture_default_str();
   sub->add_option("--limit", command->limit, "Seconds that a pair may take before it counts as a hang")->capture_default_str();
   sub->add_option("--shrink-seconds", command->shrink_seconds, "How long a failure is shrunk at most")->capture_default_str();
   sub->add_option("--failures", command->most_failures, "After how many it stops")->capture_default_str();

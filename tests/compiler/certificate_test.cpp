@@ -258,6 +258,8 @@ TEST_CASE("build proves, unless told not to") {
   const Module m = build(parse_program(reverse, "test"), "gfx1100");
   REQUIRE(m.certificate().verdict() == Verdict::proved);
   REQUIRE(m.certificate().text().find("proved     written once  reverse: every element of C is written, by one work-item") != std::string::npos);
+  const PackageData package = read_package(m.package(), "package");
+  REQUIRE(package.certificates == std::vector<CertificateData>{{"reverse", package.code_objects.at(0).target, m.certificate().claims}});
   BuildOptions options;
   options.certify = false;
   REQUIRE(build(parse_program(reverse, "test"), "gfx1100", options).certificate().claims.empty());
