@@ -18,9 +18,9 @@ inline std::string assembly_kernel(const std::string& arch, const std::string& n
     if (k < 10 || k >= 16) s += "v_mov_b32 v" + std::to_string(k) + ", 1\n";
   s += "s_mov_b32 s8, 0\ns_mov_b32 s9, 0\n";
   if (gfx9) s += "s_nop 7\n";
-  s += body + "\ns_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel " + name + "\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_next_free_vgpr 64\n.amdhsa_next_free_sgpr 40\n";
+  s += body + "\ns_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel " + name + "\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_next_free_vgpr " + (agprs ? "96" : "64") + "\n.amdhsa_next_free_sgpr 40\n";
   s += ".amdhsa_kernarg_size 8\n.amdhsa_group_segment_fixed_size 1024\n";
-  if (agprs) s += ".amdhsa_accum_offset 32\n";
+  if (agprs) s += ".amdhsa_accum_offset 64\n";
   return s + ".end_amdhsa_kernel\n";
 }
 

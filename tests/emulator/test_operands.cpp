@@ -201,6 +201,7 @@ uint32_t float_bits(double x) {
   std::memcpy(&u, &f, 4);
   return u;
 }
+bool is_mix(const std::string& type) { return type == "mix" || type == "mixbf"; }
 // Whether a printed number can mean the emulator's bits for an operand of this type.
 bool same_number(const std::string& printed, uint64_t got, const std::string& type, bool sopk = false) {
   const bool hex = starts(printed, "0x") || starts(printed, "-0x");
@@ -212,6 +213,7 @@ bool same_number(const std::string& printed, uint64_t got, const std::string& ty
     if (type == "f64" || type == "b64" || type == "i64") return pi ? got == 0x3fc45f306dc9c882 : got == d;
     const uint64_t single = pi ? 0x3e22f983 : float_bits(x), half = pi ? 0x3118 : half_bits(x);
     if (type == "bf16" || type == "pkbf16") return got == single >> 16;
+    if (type == "mixbf") return got == single >> 16 || got == single;
     if (is_16(type) || type == "pk16" || type == "pkf16" || type == "mix") return got == half || (type == "mix" && got == single) || (type == "pk16" && got == single);
     if (type == "pkf32" || type == "pkb32") return uint32_t(got) == single;
     return got == single;
@@ -267,13 +269,13 @@ std::string compare_alu(const Line& l, const Decoded& d) {
     if (starts(l.mnemonic, "v_dot") && (l.mnemonic.find("_i32_") != std::string::npos || l.mnemonic.find("_u32_") != std::string::npos)) continue;
     // Packed integers take no notice of the bits, and the text leaves them out.
     if (s.type != "pk16" && has("neg") != (o.neg || neg_lo)) return "source " + std::to_string(k) + ": neg";
-    const bool abs = has("abs") || (s.type == "mix" && has("neg_hi"));
-    if (abs != (o.abs || ((s.type == "f32" || s.type == "mix") && neg_hi))) return "source " + std::to_string(k) + ": abs";
+    const bool abs = has("abs") || (is_mix(s.type) && has("neg_hi"));
+    if (abs != (o.abs || ((s.type == "f32" || is_mix(s.type)) && neg_hi))) return "source " + std::to_string(k) + ": abs";
     if (is_packed(s.type) && s.type != "pk16" && has("neg_hi") != (neg_hi || o.neg)) return "source " + std::to_string(k) + ": neg_hi";
-    if (is_packed(s.type) || s.type == "mix" || (is_16(s.type) && !o.half && o.where[0] == 'v')) {
+    if (is_packed(s.type) || is_mix(s.type) || (is_16(s.type) && !o.half && o.where[0] == 'v')) {
       // The bits of conversions choose bytes, or the result's half.
       if (!starts(l.mnemonic, "v_cvt_") && has("sel") != bit_of(l, "op_sel", m, false)) return "source " + std::to_string(k) + ": op_sel";
-      if (!is_16(s.type) && !s.implied && s.type != "pkb32" && has("sel_hi") != bit_of(l, "op_sel_hi", m, s.type != "mix")) return "source " + std::to_string(k) + ": op_sel_hi";
+      if (!is_16(s.type) && !s.implied && s.type != "pkb32" && has("sel_hi") != bit_of(l, "op_sel_hi", m, !is_mix(s.type))) return "source " + std::to_string(k) + ": op_sel_hi";
     }
     if (l.modifiers.count("src0_sel") || l.modifiers.count("src1_sel")) {
       static const std::map<std::string, int> selects = {{"BYTE_0", 0}, {"BYTE_1", 1}, {"BYTE_2", 2}, {"BYTE_3", 3}, {"WORD_0", 4}, {"WORD_1", 5}, {"DWORD", 6}};

@@ -1,7 +1,7 @@
 // Every strict check: a kernel that trips exactly it, with its message, and neighbours that run clean.
 #include <cstdlib>
 
-#include "support.h"
+#include "assembly.h"
 
 using namespace emu_test;
 using Catch::Matchers::Contains;
@@ -184,4 +184,24 @@ TEST_CASE("fast mode leaves the checks out", "[strict]") {
     REQUIRE(launch(m["add_one"], {2}, {64}, 0, out, fresh, n) == hipErrorIllegalAddress);
   });
   unsetenv("LATHE_EMULATOR");
+}
+
+TEST_CASE("strict: a VGPR's number does not reach the AGPRs behind", "[strict]") {
+  // 64 VGPRs, 32 AGPRs.
+  const std::vector<std::pair<std::string, std::string>> kernels = {
+    {"source", "v_mov_b32 v3, v70"}, {"result", "v_mov_b32 v70, 0"}, {"address", "global_load_dword v3, v70, s[4:5]\ns_waitcnt vmcnt(0)"},
+    {"acc", "v_accvgpr_write_b32 a8, v3\ns_nop 4\nglobal_store_dword v2, a8, s[4:5]\nv_accvgpr_read_b32 v4, a8\ns_waitcnt vmcnt(0)"},
+    {"acc_address", "v_accvgpr_write_b32 a8, v3\ns_nop 4\nglobal_store_dword v70, a8, s[4:5]\ns_waitcnt vmcnt(0)"}};
+  for (const std::string arch : {"gfx90a", "gfx942"}) {
+    INFO(arch);
+    Module m(arch, assembly_object(arch, kernels));
+    Buffer<i32> data(std::vector<i32>(64));
+    for (const char* bad : {"source", "result", "address", "acc_address"}) {
+      INFO(bad);
+      REQUIRE(launch(m[bad], {1}, {64}, 0, data) == hipErrorLaunchFailure);
+      REQUIRE_THAT(lathe_emulator_last_report(), Contains("names v70 beyond the registers that the kernel descriptor allocates (64)"));
+    }
+    ok(launch(m["acc"], {1}, {64}, 0, data));
+    REQUIRE(data.get() == std::vector<i32>(64, 1));
+  }
 }

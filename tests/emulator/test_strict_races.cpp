@@ -97,3 +97,28 @@ TEST_CASE("atomics, fences and flags order accesses", "[strict][races]") {
     REQUIRE(out.get()[1] == 4 + 64 + 128 + 192);
   });
 }
+
+TEST_CASE("data races in LDS through flat accesses", "[strict][races]") {
+  const std::string text =
+      "kernel void race(global int* out, int to_lds, int sync) {\n  local int m[128];\n  int i = __builtin_amdgcn_workitem_id_x();\n  int* p = to_lds ? (int*)m : (int*)(out + 128);\n"
+      "  m[i] = 0;\n  __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n"
+      "  p[i] = i;\n  if (sync) { __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\"); }\n"
+      "  out[i] = p[i ^ 64];\n}\n"
+      "kernel void count(global int* out, int to_lds) {\n  local int m[1];\n  int i = __builtin_amdgcn_workitem_id_x();\n  int* p = to_lds ? (int*)m : (int*)out;\n  if (i == 0) m[0] = 0;\n"
+      "  __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n"
+      "  __scoped_atomic_fetch_add(p, 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);\n"
+      "  __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");\n  out[i] = m[0];\n}\n";
+  for (const std::string arch : {"gfx906", "gfx942", "gfx1100", "gfx1250"}) {
+    INFO(arch);
+    Module m(arch, compile_opencl_text(text, arch, "-O1 -cl-std=CL2.0"));
+    Buffer<i32> out(zeros(256));
+    int to_lds = 1, sync = 0;
+    REQUIRE(launch(m["race"], {1}, {128}, 0, out, to_lds, sync) == hipErrorLaunchFailure);
+    REQUIRE_THAT(report(), Contains("data race in LDS: wave ") && Contains("with no barrier in between") && Contains("flat_"));
+    sync = 1;
+    ok(launch(m["race"], {1}, {128}, 0, out, to_lds, sync));
+    REQUIRE(out.get()[3] == 67);
+    ok(launch(m["count"], {1}, {128}, 0, out, to_lds));
+    REQUIRE(out.get()[100] == 128);
+  }
+}

@@ -90,8 +90,11 @@ At dense(const Case& c, int wave, Type t, int kk, int k, int i) {
   return {0, 4 * (k % 8), 32 * ((k / 8) % 2) + 16 * ((k / 16) % 2) + i};
 }
 // SWMMAC: the register and first bit of the two kept elements of k's group of four; their index bits; B.
+bool wide_k(Type t, int kk) { return bits(t) * kk == 1024; }  // gfx1250's: 64 halves or 128 bytes
 At sparse_a(int wave, Type t, int kk, int k, int i) {
   const int w = bits(t);
+  if (wide_k(t, kk) && w == 16) return {(k / 4) % 4 + 4 * (k / 32), 0, 16 * ((k / 16) % 2) + i};
+  if (wide_k(t, kk) && w == 8) return {(k / 8) % 4 + 4 * (k / 64), 16 * ((k / 4) % 2), 16 * ((k / 32) % 2) + i};
   if (w == 16) return wave == 32 ? At{2 * (k / 16) + (k / 4) % 2, 0, 16 * ((k / 8) % 2) + i} : At{(k / 4) % 2, 0, 16 * (k / 8) + i};
   if (w == 8) return wave == 32 ? At{(k / 8) % 2, 16 * ((k / 4) % 2), 16 * (k / 16) + i} : At{0, 16 * ((k / 4) % 2), 32 * ((k / 8) % 2) + 16 * (k / 16) + i};
   if (kk == 32) return {0, 8 * ((k / 4) % 4), 16 * (k / 16) + i};
@@ -99,6 +102,8 @@ At sparse_a(int wave, Type t, int kk, int k, int i) {
 }
 At sparse_index(int wave, Type t, int kk, int k, int i) {
   const int w = bits(t);
+  if (wide_k(t, kk) && w == 16) return {0, 4 * ((k / 4) % 4) + 16 * (k / 32), 16 * ((k / 16) % 2) + i};
+  if (wide_k(t, kk) && w == 8) return {k / 64, 4 * ((k / 4) % 8), 16 * ((k / 32) % 2) + i};
   if (w == 16) return wave == 32 ? At{0, 8 * (k / 16) + 4 * ((k / 4) % 2), 16 * ((k / 8) % 2) + i} : At{0, 4 * ((k / 4) % 2), 16 * (k / 8) + i};
   if (w == 8) return wave == 32 ? At{0, 4 * ((k / 4) % 4), 16 * (k / 16) + i} : At{0, 4 * ((k / 4) % 2), 32 * ((k / 8) % 2) + 16 * (k / 16) + i};
   if (kk == 32) return {0, 4 * ((k / 4) % 4), 16 * (k / 16) + i};
@@ -110,6 +115,8 @@ int index_set_bits(int wave, Type t, int kk) {
 }
 At sparse_b(int wave, Type t, int kk, int k, int j) {
   const int w = bits(t);
+  if (wide_k(t, kk) && w == 16) return {(k / 2) % 8 + 8 * (k / 32), 16 * (k % 2), 16 * ((k / 16) % 2) + j};
+  if (wide_k(t, kk) && w == 8) return {(k / 4) % 8 + 8 * (k / 64), 8 * (k % 4), 16 * ((k / 32) % 2) + j};
   if (w == 16) return wave == 32 ? At{4 * (k / 16) + (k / 2) % 4, 16 * (k % 2), 16 * ((k / 8) % 2) + j} : At{(k / 2) % 4, 16 * (k % 2), 16 * (k / 8) + j};
   if (w == 8) return wave == 32 ? At{(k / 4) % 4, 8 * (k % 4), 16 * (k / 16) + j} : At{(k / 4) % 2, 8 * (k % 4), 32 * ((k / 8) % 2) + 16 * (k / 16) + j};
   if (kk == 32) return wave == 32 ? At{(k / 8) % 2, 4 * (k % 8), 16 * (k / 16) + j} : At{0, 4 * (k % 8), 32 * ((k / 8) % 2) + 16 * (k / 16) + j};
@@ -140,7 +147,7 @@ Sizes sizes(const Case& c, int wave) {
   s.a = regs(c.m * (c.sparse ? c.k / 2 : c.k) * replicas, c.a), s.b = regs(16 * c.k * replicas, c.b);
   const bool halves = c.generation == RDNA3 && bits(c.d) == 16;
   s.c = halves ? 256 / wave : regs(c.m * 16, c.c), s.d = halves ? 256 / wave : regs(c.m * 16, c.d);
-  s.index = 1;
+  s.index = c.generation == GFX1250 && bits(c.a) == 8 ? 2 : 1;
   return s;
 }
 
@@ -223,6 +230,8 @@ Snippet snippet(const Case& c, int wave, const std::string& kernel, int scales) 
   k.text = "v_" + c.name + " %0, %1, %2, " + (c.sparse ? "%3" : c.tied ? "%0" : "%3");
   if (scales) k.in.push_back(scales), k.in.push_back(scales), k.text += ", %4, %5";
   k.text += " " + c.modifiers;
+  // LLVM does not see into inline assembly: what has to stand between WMMA and VALU on gfx1250 stands here.
+  if (c.generation == GFX1250) k.text += "\\nv_nop\\nv_nop\\nv_nop\\nv_nop\\nv_nop\\nv_nop\\nv_nop\\nv_nop";
   return k;
 }
 
@@ -363,6 +372,14 @@ std::vector<Case> all_cases() {
   for (const auto& [na, ta] : formats)
     for (const auto& [nb, tb] : formats)
       v.push_back({g, "wmma_f32" + k128 + "f8f6f4", 16, 128, ta, tb, F32, F32, false, false, "matrix_a_fmt:MATRIX_FMT_" + na + " matrix_b_fmt:MATRIX_FMT_" + nb});
+  for (Type d : {F32, F16}) {
+    const std::string s = d == F32 ? "swmmac_f32" : "swmmac_f16";
+    v.push_back({g, s + k64 + "f16", 16, 64, F16, F16, d, d, true});
+    for (const auto& [n, t] : eights) v.push_back({g, s + k128 + n, 16, 128, t.first, t.second, d, d, true});
+  }
+  v.push_back({g, "swmmac_f32" + k64 + "bf16", 16, 64, BF16, BF16, F32, F32, true});
+  v.push_back({g, "swmmac_bf16" + k64 + "bf16", 16, 64, BF16, BF16, BF16, BF16, true});
+  v.push_back({g, "swmmac_i32" + k128 + "iu8", 16, 128, I8, U8, I32, I32, true, true, "neg_lo:[1,0,0]"});
   v.push_back({g, "wmma_f32_32x16x128_f4", 32, 128, FP4, FP4, F32, F32});
   return v;
 }

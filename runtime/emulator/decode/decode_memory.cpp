@@ -46,8 +46,8 @@ void Decoder::ds(Inst& i, const Fields& f) {
   }
   u32 dst = f.bits(56, 8);
   if (isa().unified_agprs && f.bits(25, 1)) {
-    dst += program.context.agpr_base;
-    m.data = u16(m.data + program.context.agpr_base), m.data1 = u16(m.data1 + program.context.agpr_base);
+    dst = acc_register(dst);
+    m.data = acc_register(m.data), m.data1 = acc_register(m.data1);
   }
   i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
 }
@@ -111,7 +111,7 @@ void Decoder::flat(Inst& i, const Fields& f) {
     if (m.segment == Segment::global) m.has_vaddr = true;
     else m.has_vaddr = isa().scratch_sve ? sve : off && saddr != 0x7f ? true : off && isa().encoding == Encoding::gfx9;
   }
-  if (acc_bit) dst += program.context.agpr_base, data += program.context.agpr_base;
+  if (acc_bit) dst = acc_register(dst), data = acc_register(data);
   m.addr = u16(addr), m.data = u16(data);
   i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32, i.dst.reg = u16(dst);
   if (m.segment == Segment::scratch) i.cls = Class::scratch;
@@ -136,7 +136,7 @@ void Decoder::buffer(Inst& i, const Fields& f) {
       addr = f.bits(32, 8), data = f.bits(40, 8), m.saddr = u16(f.bits(48, 5) << 2), soffset = f.bits(56, 8);
       if (isa().encoding == Encoding::gfx11) m.offen = f.bits(54, 1), m.idxen = f.bits(55, 1);
       else m.offen = f.bits(12, 1), m.idxen = f.bits(13, 1);
-      if (isa().unified_agprs && f.bits(55, 1)) data += program.context.agpr_base;
+      if (isa().unified_agprs && f.bits(55, 1)) data = acc_register(data);
   }
   m.lds = i.row->mem_flags & mem_to_lds;
   m.has_vaddr = m.offen || m.idxen;

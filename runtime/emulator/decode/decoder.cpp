@@ -276,7 +276,7 @@ void Decoder::valu(Inst& i, const Fields& f) {
     else if ((row.flags & lit_mid) && k == 1) code = dwords(t) == 2 ? 254 : 255;
     else if ((row.flags & lit_mid) && k == 2) code = codes[1];
     s = source(code, t, f, true, e32);
-    if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
+    if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = acc_register(s.reg);
     if (!e32) {
       s.neg = neg >> k & 1, s.abs = abs >> k & 1;
       if ((is_16bit(t) || row.family == Family::lane) && !((row.flags & acc) && k == sig.n - 1u)) s.sel = opsel >> k & 1;
@@ -325,7 +325,7 @@ void Decoder::valu(Inst& i, const Fields& f) {
     const Dst byte = i.dst;
     i.dst = vector_dst(vdst, sig.dst, e32, (row.flags & d_hi) ? 1 : opsel >> 3, row.flags & keep_high);
     if (row.flags & byte_dst) i.dst.sdwa_sel = byte.sdwa_sel, i.dst.sdwa_unused = byte.sdwa_unused;
-    if (row.flags & agpr_dst) i.dst.reg = u16(i.dst.reg + program.context.agpr_base);
+    if (row.flags & agpr_dst) i.dst.reg = acc_register(i.dst.reg);
     if (f.sdwa) i.dst.sdwa_sel = f.extra >> 8 & 7, i.dst.sdwa_unused = f.extra >> 11 & 3;
     if (f.sdwa && is_16bit(i.dst.type)) i.dst.keep = 0;
   }
@@ -409,11 +409,12 @@ void Decoder::vop3p(Inst& i, const Fields& f) {
     }
     const u32 code = (row.flags & acc) && k == sig.n - 1u ? 256 + f.bits(0, 8) : codes[k];
     s = source(code, sig.src[k], f, true, false);
-    if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = u16(s.reg + program.context.agpr_base);
-    if (is_packed(sig.src[k]) || sig.src[k] == Ty::mix) {
+    if (row.flags & agpr_src && s.kind == Kind::vgpr) s.reg = acc_register(s.reg);
+    if (is_packed(sig.src[k]) || is_mix(sig.src[k])) {
       s.neg = neg >> k & 1, s.neg_hi = neg_hi >> k & 1, s.sel = opsel >> k & 1, s.sel_hi = opsel_hi >> k & 1;
       if (sig.src[k] == Ty::pkb32) s.sel_hi = s.sel;  // v_pk_mov_b32: op_sel chooses for both results, op_sel_hi is not used
-      if (sig.src[k] == Ty::mix && s.sel_hi && s.kind == Kind::constant && code >= 240 && code <= 248) s.lanes = program.constant32(half_inline[code - 240]);
+      if (is_mix(sig.src[k]) && s.sel_hi && s.kind == Kind::constant && code >= 240 && code <= 248)
+        s.lanes = program.constant32(sig.src[k] == Ty::mix ? half_inline[code - 240] : float_inline[code - 240] >> 16);
       if ((row.flags & acc) && k == sig.n - 1u) s.sel = 0, s.sel_hi = 1, s.neg = s.neg_hi = 0;
     } else if (is_float(sig.src[k])) {  // of integers NEG says which are signed: a row reads it as an operand
       s.neg = neg >> k & 1;
@@ -421,7 +422,7 @@ void Decoder::vop3p(Inst& i, const Fields& f) {
     }
   }
   i.dst = vector_dst(f.bits(0, 8), sig.dst, false, (row.flags & d_hi) ? 1 : 0, row.flags & keep_high);
-  if (row.flags & agpr_dst) i.dst.reg = u16(i.dst.reg + program.context.agpr_base);
+  if (row.flags & agpr_dst) i.dst.reg = acc_register(i.dst.reg);
   finish_valu(i, f);
 }
 
@@ -446,7 +447,7 @@ void Decoder::mfma(Inst& i, const Fields& f) {
   };
   auto vgpr = [&](Src& s, u32 code, u32 n, bool agpr) {
     s.kind = Kind::vgpr, s.type = Ty::b32;
-    s.reg = u16(code - 256 + (agpr ? c.agpr_base : 0));
+    s.reg = agpr ? acc_register(code - 256) : u16(code - 256);
     uses(s.reg, n, agpr);
   };
   // C and D are AGPRs always on gfx908, by the ACC_CD bit later.
@@ -460,7 +461,7 @@ void Decoder::mfma(Inst& i, const Fields& f) {
     else i.src[k] = source(codes[k], row.matrix_flags & matrix_double ? Ty::f64 : Ty::b32, f, false, false);
   }
   i.dst.kind = Kind::vgpr, i.dst.type = Ty::b32;
-  i.dst.reg = u16(f.bits(at, 8) + (acc_cd ? c.agpr_base : 0));
+  i.dst.reg = acc_cd ? acc_register(f.bits(at, 8)) : u16(f.bits(at, 8));
   uses(i.dst.reg, count[0], acc_cd);
   if (at) {
     m.scaled = true;
@@ -538,7 +539,11 @@ void Decoder::check_registers(Inst& i) {
   } else if (i.dst.kind == Kind::vgpr) {
     top = std::max(top, i.dst.reg + std::max(std::max(1u, dwords(i.dst.type)), u32(i.wide[0])));
   }
-  if (top > program.context.vgprs) limit_registers(i, top, program.context.vgprs);
+  // A number in a VGPR's field does not reach AGPRs, which follow the VGPRs in the same file.
+  const DecodeContext& c = program.context;
+  const u32 plain = std::min(c.vgprs, c.agpr_base), limit = reaches_agprs ? c.vgprs : plain;
+  if (top > limit) limit_registers(i, top, limit);
+  else if (memory && i.mem.has_vaddr && i.mem.addr >= plain) limit_registers(i, i.mem.addr + 1u, plain);
 }
 
 void Decoder::limit_registers(Inst& i, u32 top, u32 limit) {
@@ -558,6 +563,7 @@ const Row* Decoder::row_for(const std::string& name) const {
 
 u32 Decoder::decode(u64 pc, Inst& i) {
   const DecodeContext& c = program.context;
+  reaches_agprs = false;
   const u64 available = program.text_base + program.text_size - pc;
   const u8* bytes = reinterpret_cast<const u8*>(pc);
   i.pc = pc;

@@ -11,6 +11,7 @@ namespace lathe::emu {
 struct Decoder {
   Program& program;
   u8 vgpr_msb = 0;  // gfx1250: high bits of VGPR numbers, as the last S_SET_VGPR_MSB left them
+  bool reaches_agprs = false;  // some operand of the instruction is an AGPR
 
   // Decodes one instruction at pc into `out` and returns its size. Never fails: what cannot be decoded or
   // has no row becomes an instruction that stops the launch when it is executed.
@@ -40,6 +41,10 @@ struct Decoder {
   void wide(Inst&, const Fields&);
   const Row* row_for(const std::string& name) const;
   void finish_valu(Inst&, const Fields&);
+  u16 acc_register(u32 number) {
+    reaches_agprs = true;
+    return u16(program.context.agpr_base + number);
+  }
   void check_registers(Inst&);
   void limit_registers(Inst&, u32 top, u32 limit);
 };

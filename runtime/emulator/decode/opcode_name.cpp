@@ -59,7 +59,7 @@ OpcodeName take_apart(std::string_view name) {
       n.base.resize(k);
       break;
     }
-  const bool memory = starts(n.base, "GLOBAL_") || starts(n.base, "FLAT_") || starts(n.base, "SCRATCH_") || starts(n.base, "BUFFER_") || starts(n.base, "DS_") ||
+  const bool memory = starts(n.base, "GLOBAL_") || starts(n.base, "CLUSTER_") || starts(n.base, "FLAT_") || starts(n.base, "SCRATCH_") || starts(n.base, "BUFFER_") || starts(n.base, "DS_") ||
                       starts(n.base, "S_LOAD_") || starts(n.base, "S_BUFFER_") || starts(n.base, "S_STORE_") || starts(n.base, "S_SCRATCH_");
   if (memory) drop_forms(n);
   return n;

@@ -15,7 +15,7 @@
 namespace lathe::emu {
 namespace {
 
-constexpr const char* type_names[] = {"none", "b16", "f16", "bf16", "b32", "f32", "b64", "i64", "f64", "mask", "pk16", "pkf16", "pkbf16", "pkf32", "pkb32", "mix", "lane"};
+constexpr const char* type_names[] = {"none", "b16", "f16", "bf16", "b32", "f32", "b64", "i64", "f64", "mask", "pk16", "pkf16", "pkbf16", "pkf32", "pkb32", "mix", "mixbf", "lane"};
 const char* type_name(Ty t) { return size_t(t) < std::size(type_names) ? type_names[size_t(t)] : "other"; }
 
 std::string reg(char file, u32 number, u32 count) { return fmt::format("{}{}+{}", file, number, count); }
@@ -130,6 +130,7 @@ LATHE_HIP const char* lathe_emulator_describe(const char* arch, unsigned lanes, 
     program = std::make_unique<Program>();
     program->context.isa = isa, program->context.lanes = lanes;
     program->context.vgprs = 2048;  // registers past the end would replace the handler
+    if (!isa->unified_agprs && !isa->separate_agprs) program->context.agpr_base = 2048;
   }
   alignas(8) u8 copy[24] = {};
   std::memcpy(copy, bytes, std::min<size_t>(size, sizeof copy));

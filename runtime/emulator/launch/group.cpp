@@ -119,6 +119,7 @@ void Worker::init_wave(Wave& w, u32 x, u32 y, u32 z) {
   w.epoch = w.stamp = group_.epoch;
   w.time_shift = 0;
   w.producers.clear();
+  w.rdna.clear();
   w.closings.clear();
   w.synced = 0, w.wrote = w.wrote_global = false;
   w.horizon = w.observed = w.last_release = 0, w.logged_epoch = w.epoch;

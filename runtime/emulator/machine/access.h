@@ -19,7 +19,7 @@ struct Pointers {
 };
 
 // The race check of an LDS access that no DS instruction makes; in lds.cpp.
-void touch_lds(Wave&, u32 offset, u32 bytes, u32 lane, bool write);
+void touch_lds(Wave&, u32 offset, u32 bytes, u32 lane, bool write, bool atomic = false);
 
 template <class F>
 static inline void each_lane(u64 exec, F f) {
@@ -201,6 +201,53 @@ template <class T>
     }
     default: raise(FaultKind::unsupported, "atomic operation without meaning");
   }
+}
+
+// A field of `bits` that may cross into the next dword.
+static inline u32 take_field(const u32* x, u32 at, u32 bits) {
+  u64 both = x[at / 32];
+  if (at % 32 + bits > 32) both |= u64(x[at / 32 + 1]) << 32;
+  return u32(both >> (at % 32)) & ((1u << bits) - 1);
+}
+static inline void put_field(u32* x, u32 at, u32 bits, u32 value) {
+  x[at / 32] |= value << (at % 32);
+  if (at % 32 + bits > 32) x[at / 32 + 1] |= value >> (32 - at % 32);
+}
+// What loads with a transposition do once every lane has its piece of memory in registers. The pieces of a group of lanes
+// are a tile, row by row, of as many rows as a piece has elements; the group's lane number c gets column c.
+template <bool Strict>
+[[gnu::noinline]] static void turn_lanes(Wave& w, const Row& row, u32 reg) {
+  const u32 bits = row.turn_bits, group = row.turn_lanes, dwords = row.mem_bytes / 4, n = row.mem_bytes * 8 / bits, lanes_per_row = group / n;
+  const auto turn = [&](auto dword) {
+    u32 in[64][4], out[64][4] = {};
+    for (u32 l = 0; l < w.lanes; l++)
+      for (u32 k = 0; k < dwords; k++) in[l][k] = dword(k, l);
+    for (u32 l = 0; l < w.lanes; l++) {
+      const u32 column = l % group;
+      for (u32 r = 0; r < n; r++) put_field(out[l], r * bits, bits, take_field(in[l - column + r * lanes_per_row + column / n], column % n * bits, bits));
+    }
+    for (u32 l = 0; l < w.lanes; l++)
+      for (u32 k = 0; k < dwords; k++) dword(k, l) = out[l][k];
+  };
+  turn([&](u32 k, u32 l) -> u32& { return w.vgpr(reg + k)[l]; });
+  if constexpr (Strict) {
+    u64 undefined = 0;
+    for (u32 k = 0; k < dwords; k++) undefined |= w.und[reg + k];
+    if (!undefined) return;
+    u32 shadow[4][64];
+    for (u32 k = 0; k < dwords; k++)
+      for (u32 l = 0; l < w.lanes; l++) shadow[k][l] = undef_bits(w, reg + k, l);
+    turn([&](u32 k, u32 l) -> u32& { return shadow[k][l]; });
+    for (u32 k = 0; k < dwords; k++)
+      for (u32 l = 0; l < w.lanes; l++) set_undef_bits(w, reg + k, l, shadow[k][l]);
+  }
+}
+// What is known of them: all lanes take part, each with an aligned address; wave32's forms alone have been measured.
+static inline void check_turn(const Wave& w, const Row& row, u64 exec) {
+  if (exec != w.full) raise(FaultKind::unsupported, "a transposing load with lanes that are not in EXEC");
+  if (w.lanes == 64 && w.group->isa->encoding == Encoding::gfx12) raise(FaultKind::unsupported, "a transposing load in wave64: its lanes are not known");
+  // LLVM and AMD's documents do not say how GFX12.0's 8-bit form permutes; it is not as gfx1250's.
+  if (row.turn_bits == 8 && w.group->isa->encoding == Encoding::gfx12 && !w.group->isa->vgpr_msb) raise(FaultKind::unsupported, "a transposing load of 8-bit elements: its permutation is not known");
 }
 
 // Old value to `ret_reg` if `ret`. The host's own atomics keep it whole across work-groups.

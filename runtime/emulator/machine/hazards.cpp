@@ -1,6 +1,6 @@
 // See hazards.h. Numbers: AMD's ISA documents, section "Manually Inserted Wait States (NOPs)" (Vega 4.5, table
-// 11; CDNA1, CDNA2 and CDNA3 4.5), cross-checked with what LLVM inserts. gfx10 and later resolve data
-// dependencies of these kinds in hardware.
+// 11; CDNA1, CDNA2 and CDNA3 4.5), cross-checked with what LLVM inserts. What is left of them on
+// RDNA is in rdna_hazards.cpp.
 #include "hazards.h"
 
 #include <algorithm>
@@ -10,61 +10,11 @@
 
 #include "fault.h"
 #include "program.h"
-#include "row.h"
+#include "registers_used.h"
 
 namespace lathe::emu {
 namespace {
 
-// ---- what an instruction reads and writes ----------------------------------------------------------
-
-struct Registers {
-  u32 first = 0, count = 0;
-  bool overlaps(const Registers& o) const { return count && o.count && first < o.first + o.count && o.first < first + count; }
-};
-
-bool named(const Inst& i, std::string_view a) { return i.row->name == a; }
-bool starts(const Inst& i, std::string_view a) { return i.row->name.substr(0, a.size()) == a; }
-bool is_mfma(const Inst& i) { return i.row->family == Family::mfma; }
-// v_accvgpr_read and _write are matrix-core instructions on gfx908, plain moves later.
-bool is_acc_move(const Inst& i) { return i.row->flags & (agpr_src | agpr_dst); }
-bool is_valu(const Inst& i) { return i.row->family == Family::valu || i.row->family == Family::lane; }
-bool is_salu(const Inst& i) { return i.row->family == Family::salu || i.cls == Class::salu; }
-bool is_vmem(const Inst& i) { return i.row->family == Family::vmem; }
-bool is_memory(const Inst& i) { return is_vmem(i) || i.row->family == Family::ds; }
-bool is_double(const Inst& i) { return i.row->matrix_flags & matrix_double; }
-
-u32 data_dwords(const Inst& i) {
-  const u32 one = i.row->mem_bytes < 4 ? 1 : i.row->mem_bytes / 4;
-  if (is_vmem(i) && (i.row->mem_op == MemOp::cmpswap || i.row->mem_op == MemOp::fcmpswap)) return 2 * one;
-  return one;
-}
-u32 result_dwords(const Inst& i) {
-  if (i.row->mem_op == MemOp::store || (i.row->mem_flags & mem_to_lds) || (i.row->mem_op != MemOp::load && i.row->mem_op != MemOp::none && !i.mem.ret)) return 0;
-  return (i.row->mem_bytes < 4 ? 1 : i.row->mem_bytes / 4) * (i.row->mem_flags & mem_two ? 2 : 1);
-}
-Registers vgpr_write(const Inst& i) {
-  if (is_mfma(i)) return {i.dst.reg, i.row->operand_dwords[0]};
-  if (is_memory(i)) return {i.dst.reg, result_dwords(i)};
-  return i.dst.kind == Kind::vgpr ? Registers{i.dst.reg, dwords(i.dst.type)} : Registers{};
-}
-Registers vgpr_source(const Inst& i, u32 k) {
-  const Src& s = i.src[k];
-  if (s.kind != Kind::vgpr || k >= i.nsrc) return {};
-  if (is_mfma(i)) return {s.reg, k == 2 && !(i.row->matrix_flags & matrix_sparse) ? i.row->operand_dwords[0] : i.row->operand_dwords[k + 1]};
-  return {s.reg, dwords(s.type)};
-}
-bool reads_vgprs(const Inst& i, const Registers& r) {
-  if (!r.count) return false;
-  if (is_memory(i)) {
-    const Mem& m = i.mem;
-    if (m.has_vaddr && r.overlaps({m.addr, m.segment == Segment::buffer || m.has_saddr || i.row->family == Family::ds ? 1u : 2u})) return true;
-    if (i.row->mem_op == MemOp::load) return false;
-    return r.overlaps({m.data, data_dwords(i)}) || (i.row->family == Family::ds && r.overlaps({m.data1, data_dwords(i)}));
-  }
-  for (u32 k = 0; k < i.nsrc; k++)
-    if (r.overlaps(vgpr_source(i, k))) return true;
-  return false;
-}
 constexpr u32 mask_size = 2;  // every target with these hazards has waves of 64
 // SGPRs that a vector instruction writes: a lane read's result, a comparison's mask, a carry.
 bool valu_writes_sgpr(const Inst& i) { return is_valu(i) && (i.dst.kind == Kind::sgpr || i.sdst.kind == Kind::sgpr); }
@@ -78,11 +28,6 @@ Registers scalar_source(const Src& s) {
 bool valu_writes_vgpr(const Inst& i) { return is_valu(i) && i.dst.kind == Kind::vgpr; }
 bool valu_writes_exec(const Inst& i) { return is_valu(i) && (i.row->flags & cmpx); }
 bool is_lane_select(const Inst& i) { return named(i, "V_READLANE_B32") || named(i, "V_WRITELANE_B32"); }
-bool is_transcendental(const Inst& i) {
-  for (std::string_view n : {"V_EXP_", "V_LOG_", "V_RCP_", "V_RSQ_", "V_SQRT_", "V_SIN_", "V_COS_"})
-    if (starts(i, n)) return true;
-  return false;
-}
 u32 passes(const Isa& isa, const Inst& i) {
   const u32 cdna = isa.cdna;
   return i.row->passes[cdna <= 2 ? 0 : cdna - 2];

@@ -23,7 +23,7 @@ struct Lanes {
 using LaneFn = void (*)(const Lanes&);
 
 // What an operand's bits mean; decides inline constants, modifiers and denormal handling.
-enum class Ty : u8 { none, b16, f16, bf16, b32, f32, b64, i64, f64, mask, pk16, pkf16, pkbf16, pkf32, pkb32, mix, lane, mods, mode };
+enum class Ty : u8 { none, b16, f16, bf16, b32, f32, b64, i64, f64, mask, pk16, pkf16, pkbf16, pkf32, pkb32, mix, mixbf, lane, mods, mode };
 
 constexpr u32 dwords(Ty t) {
   switch (t) {
@@ -36,9 +36,10 @@ constexpr bool is_16bit(Ty t) { return t == Ty::b16 || t == Ty::f16 || t == Ty::
 constexpr bool is_packed(Ty t) {
   return t == Ty::pk16 || t == Ty::pkf16 || t == Ty::pkbf16 || t == Ty::pkf32 || t == Ty::pkb32;
 }
+constexpr bool is_mix(Ty t) { return t == Ty::mix || t == Ty::mixbf; }
 constexpr bool is_float(Ty t) {
   return t == Ty::f16 || t == Ty::f32 || t == Ty::f64 || t == Ty::pkf16 || t == Ty::pkf32 || t == Ty::bf16 ||
-         t == Ty::pkbf16 || t == Ty::mix;
+         t == Ty::pkbf16 || is_mix(t);
 }
 
 enum class Kind : u8 { none, vgpr, sgpr, constant, special };
@@ -108,6 +109,7 @@ struct Inst {
   const Row* row = nullptr;
   u64 pc = 0;                   // device address
   Handler behind = nullptr;     // the handler proper, where `run` first looks for hazards (machine/hazards.h)
+  const struct Watch* watch = nullptr;  // what machine/rdna_hazards.h has to know of it
   u32 states = 0;               // wait states from the start of its run of decoded code
   const Inst* target = nullptr; // branch target, filled on first use
   u32 size = 0;

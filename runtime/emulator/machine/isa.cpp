@@ -11,7 +11,7 @@ using enum Encoding;
 constexpr u64 gib = u64(1) << 30;
 
 // clang-format off
-//  name      mach  encod  wave  ecc    xnack  packd  archs  unif   sepa   prel   sve    msb    ttmp   g32 g64 lds     cus  memory   generic          keeps, cdna, fnuz
+//  name      mach  encod  wave  ecc    xnack  packd  archs  unif   sepa   prel   sve    msb    ttmp   g32 g64 lds     cus  memory   generic          keeps, cdna, fnuz, trans
 constexpr Isa isas[] = {
   {"gfx900",  0x2c, gfx9,  64, false, true,  false, false, false, false, false, false, false, false, 4,  4,  65536,  64,  16*gib,  "gfx9-generic",    false},
   {"gfx906",  0x2f, gfx9,  64, true,  true,  false, false, false, false, false, false, false, false, 4,  4,  65536,  60,  32*gib,  "gfx9-generic",    false},
@@ -20,10 +20,10 @@ constexpr Isa isas[] = {
   {"gfx942",  0x4c, gfx9,  64, true,  true,  true,  true,  true,  false, true,  true,  false, false, 8,  8,  65536,  304, 192*gib, "gfx9-4-generic",  false, 3, true},
   {"gfx950",  0x4f, gfx9,  64, true,  true,  true,  true,  true,  false, true,  true,  false, false, 8,  8,  163840, 256, 288*gib, "gfx9-4-generic",  false, 4},
   {"gfx1030", 0x36, gfx10, 32, false, false, false, false, false, false, false, false, false, false, 8,  4,  65536,  80,  16*gib,  "gfx10-3-generic", true},
-  {"gfx1100", 0x41, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  96,  24*gib,  "gfx11-generic",   true},
-  {"gfx1101", 0x46, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  60,  16*gib,  "gfx11-generic",   true},
-  {"gfx1102", 0x47, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  32,  8*gib,   "gfx11-generic",   true},
-  {"gfx1103", 0x44, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  12,  8*gib,   "gfx11-generic",   true},
+  {"gfx1100", 0x41, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  96,  24*gib,  "gfx11-generic",   true, 0, false, true},
+  {"gfx1101", 0x46, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  60,  16*gib,  "gfx11-generic",   true, 0, false, true},
+  {"gfx1102", 0x47, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  32,  8*gib,   "gfx11-generic",   true, 0, false, true},
+  {"gfx1103", 0x44, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  12,  8*gib,   "gfx11-generic",   true, 0, false, true},
   {"gfx1150", 0x43, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  16,  16*gib,  "gfx11-generic",   true},
   {"gfx1151", 0x4a, gfx11, 32, false, false, true,  true,  false, false, false, true,  false, false, 8,  4,  65536,  40,  16*gib,  "gfx11-generic",   true},
   {"gfx1200", 0x48, gfx12, 32, false, false, true,  true,  false, false, false, true,  false, true,  8,  4,  65536,  32,  16*gib,  "gfx12-generic",   true},

@@ -34,6 +34,7 @@ struct Isa {
   bool fma16_keeps_high;       // every 16-bit result keeps the other half (gfx10+)
   u8 cdna = 0;                 // generation of its matrix cores (CDNA1 to CDNA4), which round differently
   bool fp8_fnuz = false;       // FP8 and BF8 in gfx942's form, without -0 and infinities
+  bool late_trans = false;     // the next instructions may read a transcendental result too early
 };
 
 const Isa* find_isa(std::string_view name);       // nullptr if unknown

@@ -137,11 +137,13 @@ void Program::prepare(u64 entry) {
       for (const Inst& i : runs_[seen])
         if (is_direct_branch(i)) places.emplace_back(branch_target(i), i.vgpr_msb);
   }
-  if (context.strict)
-    mark_hazards(*context.isa, runs_, [&](const Inst& i) -> const Inst* {
-      const u64 pc = branch_target(i);
-      return pc < text_base || pc - text_base >= text_size || (pc & 3) ? nullptr : known(pc, i.vgpr_msb);
-    });
+  if (!context.strict) return;
+  const auto target = [&](const Inst& i) -> const Inst* {
+    const u64 pc = branch_target(i);
+    return pc < text_base || pc - text_base >= text_size || (pc & 3) ? nullptr : known(pc, i.vgpr_msb);
+  };
+  mark_hazards(*context.isa, runs_, target);
+  watch_rdna_hazards(*context.isa, context.lanes, runs_, watches_, target);
 }
 
 std::string Program::source_text(u64 pc) const {

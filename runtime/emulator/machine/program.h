@@ -13,6 +13,7 @@
 
 #include "inst.h"
 #include "isa.h"
+#include "rdna_hazards.h"
 
 namespace lathe::emu {
 
@@ -55,6 +56,7 @@ struct Program {
   std::unique_ptr<std::atomic<const Inst*>[]> index_;  // per dword of text
   std::map<std::pair<u64, u8>, const Inst*> other_modes_;  // decoded under a mode that is not 0
   std::deque<std::vector<Inst>> runs_;
+  std::deque<Watch> watches_;
   std::vector<std::unique_ptr<Inst[]>> pairs_;          // the halves of dual instructions
   std::unordered_map<u64, std::unique_ptr<u64[]>> constants32_, constants64_;
 };

@@ -33,6 +33,7 @@ enum class Undef : u8 {
   add_lshl,  // (a + b) << c
   select,    // mask chooses one of two
   and_or, bfi,
+  truth,     // v_bitop3: a bit that comes out the same whatever the undefined bits are is defined
   byte,      // only byte number `data_operands` of the source matters
 };
 
@@ -94,6 +95,7 @@ struct Row {
   u32 flags = 0;
   MemOp mem_op = MemOp::none;
   u8 mem_bytes = 0, mem_flags = 0;
+  u8 turn_bits = 0, turn_lanes = 0;  // loads that transpose elements of so many bits within groups of so many lanes
   u8 operand_dwords[4] = {};      // matrix rows: registers of D, A, B, and C or the sparse index
   u8 passes[3] = {};              // matrix rows: passes of 4 cycles on CDNA1 and 2, CDNA3, CDNA4 (WMMA: RDNA3, RDNA4, gfx1250); 0: not there
   u8 matrix_flags = 0;
@@ -104,6 +106,11 @@ struct Row {
   constexpr Row with(u32 more) const {
     Row r = *this;
     r.flags |= more;
+    return r;
+  }
+  constexpr Row transposed(u8 bits, u8 lanes) const {
+    Row r = *this;
+    r.turn_bits = bits, r.turn_lanes = lanes;
     return r;
   }
   constexpr Row undefined(Undef u, u8 data = 0) const {

@@ -51,7 +51,7 @@ void pend_none(Wave& w, const Inst* i, u8 counters, u8 order, bool lds_write) {
 }
 
 void wait_for(Wave& w, Counter counter, u32 n) {
-  const u8 mask = u8(1 << int(counter));
+  const u8 mask = u8(1 << int(counter)), beside = counter == Counter::load ? also_load : counter == Counter::ds ? also_ds : 0;
   // An event is certainly done once at most as many are open as were issued after it in its own order.
   u32 later[8] = {};
   size_t keep = w.events.size();
@@ -63,8 +63,10 @@ void wait_for(Wave& w, Counter counter, u32 n) {
       if (e.order) later[e.order & 7]++;
       // A flat access holds two counters: which one counts is not known before it returns.
       if (returned) e.counters &= u8(~mask);
-      done = e.counters == 0;
+      done = (e.counters & ~(also_load | also_ds)) == 0;
       if (done) complete(w, e);
+    } else if (e.counters & beside) {
+      later[counter == Counter::load ? order_load : order_lds]++;
     }
     if (!done) {
       --keep;

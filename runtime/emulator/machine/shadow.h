@@ -6,6 +6,12 @@
 
 namespace lathe::emu {
 
+// In-order classes of events. gfx9 has one counter for loads and stores, in order.
+enum : u8 { order_any = 0, order_lds = 1, order_load = 2, order_store = 3, order_async = 4 };
+// Beside the bits of Event::counters: the event stands in line in that counter too, but does not end there.
+constexpr u8 also_load = 64, also_ds = 128;
+static_assert(int(Counter::count) <= 6);
+
 // A load of `count` VGPRs from `first` was issued; their `real` shadow is already in und/all/bits.
 void pend_vgprs(Wave&, const Inst*, u32 first, u32 count, u8 counters, u8 order, bool lds_write = false);
 void pend_sgprs(Wave&, const Inst*, u32 first, u32 count, u8 counters, u8 order);

@@ -156,11 +156,12 @@ const void* fetch(Wave& w, const Inst* i, const Src& s, Temp& t, u64 exec, bool 
       d = t.d();
       break;
     }
-    case Ty::mix: {  // v_fma_mix: op_sel_hi says f16, op_sel then which half; neg_hi is abs here
+    case Ty::mix: case Ty::mixbf: {  // v_fma_mix: op_sel_hi says f16 or bf16, op_sel then which half; neg_hi is abs here
       const u32 clear = s.neg_hi ? 0x7fffffffu : ~0u, flip = u32(s.neg) << 31;
       for (u32 k = 0; k < n; k++) {
         u32 x = d[k];
-        if (s.sel_hi) x = bits_to<u32>(to_f32(f16{u16(s.sel ? x >> 16 : x)}));
+        if (s.sel_hi && s.type == Ty::mixbf) x = s.sel ? x & 0xffff0000u : x << 16;
+        else if (s.sel_hi) x = bits_to<u32>(to_f32(f16{u16(s.sel ? x >> 16 : x)}));
         t.d()[k] = (x & clear) ^ flip;
       }
       d = t.d();
@@ -322,7 +323,7 @@ void propagate(Wave& w, const Inst* i, const Lanes& x, u64 exec, Shadow& out) {
         y = ((s.sel ? y >> 16 : y) & 0xffff) | ((s.sel_hi ? y >> 16 : y) & 0xffff) << 16;
       if (s.type == Ty::pkf32 || s.type == Ty::pkb32)
         y = (s.sel ? y >> 32 : y & 0xffffffffu) | (s.sel_hi ? y >> 32 << 32 : y << 32);
-      if (s.type == Ty::mix && s.sel_hi) y = (s.sel ? y >> 16 : y) & 0xffff;
+      if (is_mix(s.type) && s.sel_hi) y = (s.sel ? y >> 16 : y) & 0xffff;
     }
   }
   auto value = [&](u32 k, u32 lane) -> u64 {
@@ -382,6 +383,18 @@ void propagate(Wave& w, const Inst* i, const Lanes& x, u64 exec, Shadow& out) {
         case Undef::bfi:  // an undefined mask bit chooses between two bits, which may be equal
           r = (a & ((value(1, lane) ^ value(2, lane)) | b | c)) | (~a & ((b & value(0, lane)) | (c & ~value(0, lane))));
           break;
+        case Undef::truth: {
+          const u32 n = row.sig.n - 1u, t = u32(value(n, lane));
+          const u64 v[3] = {value(0, lane), value(1, lane), n == 3 ? value(2, lane) : 0}, u[3] = {a, b, n == 3 ? c : 0};
+          u64 ones = 0, zeros = 0;  // what may come out
+          for (u32 k = 0; k < 8; k++) {
+            u64 here = ~u64(0);
+            for (u32 s = 0; s < 3; s++) here &= (k >> (2 - s) & 1 ? v[s] : ~v[s]) | u[s];
+            (t >> k & 1 ? ones : zeros) |= here;
+          }
+          r = ones & zeros;
+          break;
+        }
       }
       r &= all;
       // A packed row works half by half: do not let one half spoil the other.
@@ -449,7 +462,7 @@ struct RoundingScope {
   RoundingScope(const Wave& w, Ty t) {
     on = w.odd_rounding && is_float(t);
     if (!on) return;
-    const u32 mode = t == Ty::f32 || t == Ty::pkf32 || t == Ty::mix ? w.mode & 3 : w.mode >> 2 & 3;
+    const u32 mode = t == Ty::f32 || t == Ty::pkf32 || is_mix(t) ? w.mode & 3 : w.mode >> 2 & 3;
     if (mode && (t == Ty::f16 || t == Ty::pkf16)) raise(FaultKind::unsupported, "f16 arithmetic in a rounding mode other than nearest even");
     static constexpr unsigned csr[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP, _MM_ROUND_DOWN, _MM_ROUND_TOWARD_ZERO};
     saved = _mm_getcsr();

@@ -9,6 +9,7 @@
 #include "counters.h"
 #include "inst.h"
 #include "isa.h"
+#include "rdna_hazards.h"
 
 namespace lathe::emu {
 
@@ -91,6 +92,7 @@ struct Wave {
     u32 time;
   };
   std::vector<Producer> producers;  // of hazards, the latest last
+  RdnaHazards rdna;
 
   // Ordering without barriers (strict mode, machine/races.h).
   std::vector<u32> closings;   // stamps at which this wave's earlier writes were complete and it did something atomic

@@ -360,7 +360,7 @@ constexpr Row rows[] = {
   control("S_MOVRELD_B32", scalar_movrel<false, false, true, 1>, scalar_movrel<true, false, true, 1>, Class::salu, one_to32), control("S_MOVRELD_B64", scalar_movrel<false, false, true, 2>, scalar_movrel<true, false, true, 2>, Class::salu, one_to64),
   control("S_MOVRELSD_2_B32", scalar_movrel<false, true, true, 1>, scalar_movrel<true, true, true, 1>, Class::salu, one_to32),
   control("S_ADD_PC_I64", add_pc, add_pc, Class::branch, one64), control("S_SENDMSG_RTN_B64", sendmsg_rtn64, sendmsg_rtn64, Class::salu, to64), control("S_GET_SHADER_CYCLES_U64", memtime, memtime, Class::salu, to64),
-  ctl("S_ENDPGM_SAVED", endpgm, Class::branch), ctl("S_WAKEUP", nothing), ctl("S_SETPRIO_INC_WG", nothing), ctl("S_WAIT_EVENT", nothing, Class::wait), ctl("S_WAIT_ASYNCCNT", wait_one<Counter::async>, Class::wait), ctl("S_DCACHE_DISCARD", nothing), ctl("S_DCACHE_DISCARD_X2", nothing),
+  ctl("S_ENDPGM_SAVED", endpgm, Class::branch), ctl("S_WAKEUP", nothing), ctl("S_SETPRIO_INC_WG", nothing), ctl("S_WAIT_EVENT", nothing, Class::wait), ctl("S_WAIT_TENSORCNT", nothing, Class::wait), ctl("S_WAIT_ASYNCCNT", wait_one<Counter::async>, Class::wait), ctl("S_DCACHE_DISCARD", nothing), ctl("S_DCACHE_DISCARD_X2", nothing),
   ctl("V_CLREXCP", nothing, Class::valu), ctl("V_PIPEFLUSH", nothing, Class::valu), ctl("S_BUFFER_PREFETCH_DATA", nothing), ctl("GLOBAL_PREFETCH_B8", nothing), ctl("FLAT_PREFETCH_B8", nothing),
   ctl("S_SETHALT", halted), control("S_SENDMSG_RTN_B32", sendmsg_rtn, sendmsg_rtn, Class::salu, to32),
 

@@ -156,6 +156,35 @@ const Inst* permlane16_var(Wave& w, const Inst* i) {
   return gather<Strict>(w, i, [&](u32 l) { return ((l & ~15u) ^ Flip) | (sel[l] & 15); });
 }
 
+// gfx1250, within groups of lanes whose size is the last operand (HIP's __shfl family, amd_hip_vector_functions: what
+// each reads, and that a lane without a partner in its group keeps its own). What an inactive lane gives is not known.
+enum class Partner : u8 { broadcast, up, down, exclusive_or };
+template <bool Strict, Partner P>
+const Inst* permlane_group(Wave& w, const Inst* i) {
+  const u32 choice = control_value(w, i->src[1], Strict, "v_permlane's lane number"), width = control_value(w, i->src[2], Strict, "v_permlane's group size");
+  if (!width || (width & (width - 1)) || width > w.lanes) raise(FaultKind::unsupported, fmt::format("v_permlane with groups of {} lanes", width));
+  const u64 exec = w.exec();
+  u32 out[64], undefined[64];
+  for (u64 m = exec; m; m &= m - 1) {
+    const u32 l = u32(__builtin_ctzll(m)), at = l & (width - 1), base = l - at;
+    u32 from = l;
+    switch (P) {
+      case Partner::broadcast: from = base + (choice & (width - 1)); break;
+      case Partner::up: from = choice > at ? l : l - choice; break;
+      case Partner::down: from = choice >= width - at ? l : l + choice; break;
+      case Partner::exclusive_or: from = choice >= width ? l : base + (at ^ choice); break;
+    }
+    out[l] = lane_value(w, i->src[0], from);
+    if constexpr (Strict) undefined[l] = exec >> from & 1 ? lane_undef(w, i->src[0], from) : ~0u;
+  }
+  if constexpr (Strict) {
+    check_arrived(w, i->dst.reg, 1, "overwritten");
+    for (u64 m = exec; m; m &= m - 1) set_undef_bits(w, i->dst.reg, u32(__builtin_ctzll(m)), undefined[__builtin_ctzll(m)]);
+  }
+  blend(w.vgpr(i->dst.reg), out, exec, w.lanes);
+  return i + 1;
+}
+
 // ---- relative register numbers -------------------------------------------------------------------
 
 void move_by(Wave& w, u16& reg, u32 by, u32 dwords_wanted) {
@@ -248,6 +277,10 @@ constexpr Row rows[] = {
   lane_op("V_PERMLANE32_SWAP_B32", permlane_swap<false, 32>, permlane_swap<true, 32>, sig1),
   lane_op("V_SWAPREL_B32", swaprel<false>, swaprel<true>, sig1),
   lane_op("V_PERMLANE16_VAR_B32", permlane16_var<false, 0>, permlane16_var<true, 0>, sig2), lane_op("V_PERMLANEX16_VAR_B32", permlane16_var<false, 16>, permlane16_var<true, 16>, sig2),
+  lane_op("V_PERMLANE_BCAST_B32", permlane_group<false, Partner::broadcast>, permlane_group<true, Partner::broadcast>, sig3),
+  lane_op("V_PERMLANE_UP_B32", permlane_group<false, Partner::up>, permlane_group<true, Partner::up>, sig3),
+  lane_op("V_PERMLANE_DOWN_B32", permlane_group<false, Partner::down>, permlane_group<true, Partner::down>, sig3),
+  lane_op("V_PERMLANE_XOR_B32", permlane_group<false, Partner::exclusive_or>, permlane_group<true, Partner::exclusive_or>, sig3),
   lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1),
   valu("V_MBCNT_LO_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? ~0u : (1u << l.value) - 1))) + b; }),
   valu("V_MBCNT_HI_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? (1u << (l.value - 32)) - 1 : 0u))) + b; }),

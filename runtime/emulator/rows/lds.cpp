@@ -11,7 +11,6 @@ namespace lathe::emu::LATHE_LEVEL {
 namespace {
 
 constexpr u8 ds_bit = 1 << int(Counter::ds);
-constexpr u8 order_lds = 1;
 
 [[noreturn]] void race(const Wave& w, u32 at, u32 lane, const char* what, u32 other_wave, const char* other) {
   raise(FaultKind::lds_race, fmt::format("data race in LDS: wave {} {} dword 0x{:x} that wave {} {} with no barrier in between", w.id, what, at * 4, other_wave, other), int(lane));
@@ -228,6 +227,15 @@ const Inst* run_ds(Wave& w, const Inst* i) {
         lds_place<Strict>(w, addr, u32(k ? m.offset1 : m.offset), exec, bytes, at, store, false);
         if (load) do_load<Strict>(w, row, i->dst.reg + k * count, at, exec);
         else do_store<Strict>(w, row, k ? m.data1 : m.data, at, exec, true);
+      }
+      if (row.turn_bits) {
+        check_turn(w, row, exec);
+        // Measured on gfx1250: a misaligned one does not transpose.
+        const u32 unit = bytes == 12 ? 16 : bytes;
+        each_lane(exec, [&](u32 l) {
+          if (const u32 a = addr[l] + u32(m.offset); a % unit) raise(FaultKind::misaligned, fmt::format("transposing LDS load at 0x{:x}: not a multiple of {} bytes", a, unit), int(l));
+        });
+        turn_lanes<Strict>(w, row, i->dst.reg);
       }
       if (Strict && store) w.wrote = true;
     } else {
@@ -460,6 +468,12 @@ constexpr Row rows[] = {
   ds("DS_READ_I8_D16", MemOp::load, 1, mem_d16 | mem_signed), ds("DS_READ_I8_D16_HI", MemOp::load, 1, mem_d16_hi | mem_signed),
   ds("DS_READ_U16_D16", MemOp::load, 2, mem_d16), ds("DS_READ_U16_D16_HI", MemOp::load, 2, mem_d16_hi),
   ds("DS_READ_B32", MemOp::load, 4), ds("DS_READ_B64", MemOp::load, 8), ds("DS_READ_B96", MemOp::load, 12), ds("DS_READ_B128", MemOp::load, 16),
+  // Transposing loads. CDNA4 ISA 11.4: 16 lanes hold a tile of 16 columns; gfx1250's (CDNA5 ISA 11.2.4) of 8 lanes and 8
+  // columns for 8 and 16 bits. What 4 and 6 bits do follows from the size of a tile.
+  ds("DS_READ_B64_TR_B16", MemOp::load, 8).transposed(16, 16), ds("DS_READ_B64_TR_B8", MemOp::load, 8).transposed(8, 16),
+  ds("DS_READ_B64_TR_B4", MemOp::load, 8).transposed(4, 16), ds("DS_READ_B96_TR_B6", MemOp::load, 12).transposed(6, 16),
+  ds("DS_LOAD_TR16_B128", MemOp::load, 16).transposed(16, 8), ds("DS_LOAD_TR8_B64", MemOp::load, 8).transposed(8, 8),
+  ds("DS_LOAD_TR4_B64", MemOp::load, 8).transposed(4, 16), ds("DS_LOAD_TR6_B96", MemOp::load, 12).transposed(6, 16),
   ds("DS_READ2_B32", MemOp::load, 4, mem_two), ds("DS_READ2_B64", MemOp::load, 8, mem_two),
   ds("DS_READ2ST64_B32", MemOp::load, 4, mem_two | mem_st64), ds("DS_READ2ST64_B64", MemOp::load, 8, mem_two | mem_st64),
   ds("DS_WRITE_B8", MemOp::store, 1), ds("DS_WRITE_B16", MemOp::store, 2), ds("DS_WRITE_B8_D16_HI", MemOp::store, 1, mem_d16_hi), ds("DS_WRITE_B16_D16_HI", MemOp::store, 2, mem_d16_hi),
@@ -486,8 +500,8 @@ constexpr Row rows[] = {
 
 }  // namespace
 
-void touch_lds(Wave& w, u32 offset, u32 bytes, u32 lane, bool write) {
-  if (w.group->waves.size() > 1) touch(w, offset, bytes, lane, write, false);
+void touch_lds(Wave& w, u32 offset, u32 bytes, u32 lane, bool write, bool atomic) {
+  if (w.group->waves.size() > 1) touch(w, offset, bytes, lane, write, atomic);
 }
 
 std::span<const Row> lds_rows() { return rows; }

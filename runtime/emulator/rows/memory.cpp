@@ -11,8 +11,6 @@ namespace lathe::emu::LATHE_LEVEL {
 namespace {
 
 constexpr u8 load_bit = 1 << int(Counter::load), store_bit = 1 << int(Counter::store), ds_bit = 1 << int(Counter::ds), km_bit = 1 << int(Counter::km), async_bit = 1 << int(Counter::async);
-// In-order classes of events. gfx9 has one counter for loads and stores, in order.
-enum : u8 { order_any = 0, order_lds = 1, order_load = 2, order_store = 3, order_async = 4 };
 
 [[noreturn]] void bad_address(u64 a, u32 bytes, int lane, const char* what) {
   std::string freed;
@@ -122,14 +120,17 @@ void check_own_scratch(const Wave& w, u64 address, u32 lane) {
 }
 
 template <bool Strict>
-[[gnu::noinline]] void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, bool write, Pointers& out) {
+[[gnu::noinline]] void lds_pointers(Wave& w, const u32* offset, u64 exec, u32 bytes, bool write, bool atomic, Pointers& out) {
   const Group& g = *w.group;
   if (__builtin_expect(g.count_memory, 0)) count_lds(w, offset, exec, bytes, !write);
   each_lane(exec, [&](u32 l) {
     if (u64(offset[l]) + bytes > g.lds_size)
       raise(FaultKind::lds_bounds, fmt::format("LDS access of {} bytes at 0x{:x}: the work-group has {} bytes", bytes, offset[l], g.lds_size), int(l));
     out.p[l] = g.lds + offset[l];
-    if constexpr (Strict) out.defined[l] = g.lds_defined + offset[l], out.any_defined = true;
+    if constexpr (Strict) {
+      out.defined[l] = g.lds_defined + offset[l], out.any_defined = true;
+      touch_lds(w, offset[l], bytes, l, write, atomic);
+    }
   });
 }
 
@@ -170,7 +171,11 @@ template <bool Strict>
 [[gnu::noinline]] void perform_lanes(Wave& w, const Inst* i, const Pointers& at, u64 exec, bool keeps_shadow) {
   const Row& row = *i->row;
   if (row.mem_flags & mem_to_lds) return copy_to_or_from_lds<Strict>(w, i, at, exec);
-  if (row.mem_op == MemOp::load) return do_load<Strict>(w, row, i->dst.reg, at, exec);
+  if (row.mem_op == MemOp::load) {
+    do_load<Strict>(w, row, i->dst.reg, at, exec);
+    if (row.turn_bits) check_turn(w, row, exec), turn_lanes<Strict>(w, row, i->dst.reg);
+    return;
+  }
   if (row.mem_op == MemOp::store) return do_store<Strict>(w, row, i->mem.data, at, exec, keeps_shadow);
   const u32 count = row.mem_bytes / 4;
   each_lane(exec, [&](u32 l) {
@@ -219,6 +224,9 @@ void issued(Wave& w, const Inst* i, bool global, bool lds) {
     u8 order = order_any;
     if (global) counters |= n || one_counter ? load_bit : store_bit, order = n || one_counter ? order_load : order_store;
     if (lds) counters |= ds_bit, order = global ? u8(order_any) : u8(order_lds);
+    // A flat load counts in both counters, wherever it goes, and from RDNA3 on in order in each (LLVM:
+    // hasFlatLgkmVMemCountInOrder): what came before it is done while it is still counted.
+    if (i->mem.segment == Segment::flat && n && global != lds && w.group->isa->encoding >= Encoding::gfx11) counters |= lds ? also_load : also_ds;
     if (n) pend_vgprs(w, i, i->dst.reg, n, counters, order);
     else pend_none(w, i, counters, order, lds);
   }
@@ -297,8 +305,12 @@ const Inst* run_vmem(Wave& w, const Inst* i) {
       }
       if (in_lds) {
         Pointers lds;
-        lds_pointers<Strict>(w, offset, in_lds, bytes, write, lds);
+        const bool atomic = write && i->row->mem_op != MemOp::store;
+        if (Strict && atomic && w.wrote) close_writes(w);
+        lds_pointers<Strict>(w, offset, in_lds, bytes, write, atomic, lds);
         perform<Strict>(w, i, lds, in_lds, true);
+        if (Strict && write && !atomic) w.wrote = true;
+        if (Strict && atomic && m.ret) w.synced = w.group->epoch;
       }
       if (in_scratch) {
         Pointers scratch;
@@ -443,6 +455,7 @@ constexpr Row smem(std::string_view name, u8 bytes, u8 flags = 0) {
 #define TO_LDS(NAME, BYTES, FLAGS) vmem("*_LOAD_LDS_" NAME, MemOp::load, BYTES, mem_to_lds | FLAGS), vmem("*_LOAD_" NAME "_LDS", MemOp::load, BYTES, mem_to_lds | FLAGS)
 #define ASYNC(NAME, BYTES) \
   vmem("*_LOAD_ASYNC_TO_LDS_" NAME, MemOp::load, BYTES, mem_to_lds).with(no_dst), vmem("*_STORE_ASYNC_FROM_LDS_" NAME, MemOp::store, BYTES, mem_to_lds).with(no_dst)
+#define CLUSTER(NAME, BYTES) vmem("CLUSTER_LOAD_ASYNC_TO_LDS_" NAME, MemOp::load, BYTES, mem_to_lds).with(no_dst)
 #define ATOMIC(NAME, OP) vmem("*_ATOMIC_" NAME, MemOp::OP, 4), vmem("*_ATOMIC_" NAME "_X2", MemOp::OP, 8)
 constexpr Row rows[] = {
   vmem("*_LOAD_UBYTE", MemOp::load, 1), vmem("*_LOAD_SBYTE", MemOp::load, 1, mem_signed),
@@ -454,8 +467,15 @@ constexpr Row rows[] = {
   vmem("*_STORE_BYTE", MemOp::store, 1), vmem("*_STORE_SHORT", MemOp::store, 2), vmem("*_STORE_DWORD", MemOp::store, 4),
   vmem("*_STORE_DWORDX2", MemOp::store, 8), vmem("*_STORE_DWORDX3", MemOp::store, 12), vmem("*_STORE_DWORDX4", MemOp::store, 16),
   vmem("*_STORE_BYTE_D16_HI", MemOp::store, 1, mem_d16_hi), vmem("*_STORE_SHORT_D16_HI", MemOp::store, 2, mem_d16_hi),
+  // Transposing loads (CDNA5 ISA 10.9, RDNA4 ISA 10.9; measured on gfx1250 and gfx1201: 8 x 8 elements within 8 lanes).
+  vmem("GLOBAL_LOAD_TR_B128", MemOp::load, 16).transposed(16, 8), vmem("GLOBAL_LOAD_TR_B64", MemOp::load, 8).transposed(8, 8),
+  vmem("GLOBAL_LOAD_TR4_B64", MemOp::load, 8).transposed(4, 16), vmem("GLOBAL_LOAD_TR6_B96", MemOp::load, 12).transposed(6, 16),
+  // gfx1250: a load that also watches the address, and one that a cluster of work-groups shares (of one, here).
+  vmem("*_LOAD_MONITOR_B32", MemOp::load, 4), vmem("*_LOAD_MONITOR_B64", MemOp::load, 8), vmem("*_LOAD_MONITOR_B128", MemOp::load, 16),
+  vmem("CLUSTER_LOAD_B32", MemOp::load, 4), vmem("CLUSTER_LOAD_B64", MemOp::load, 8), vmem("CLUSTER_LOAD_B128", MemOp::load, 16),
   TO_LDS("UBYTE", 1, 0), TO_LDS("SBYTE", 1, mem_signed), TO_LDS("USHORT", 2, 0), TO_LDS("SSHORT", 2, mem_signed), TO_LDS("DWORD", 4, 0), TO_LDS("DWORDX3", 12, 0), TO_LDS("DWORDX4", 16, 0),
   ASYNC("B8", 1), ASYNC("B32", 4), ASYNC("B64", 8), ASYNC("B128", 16),
+  CLUSTER("B8", 1), CLUSTER("B32", 4), CLUSTER("B64", 8), CLUSTER("B128", 16),
   ATOMIC("SWAP", swap), ATOMIC("CMPSWAP", cmpswap), ATOMIC("ADD", add), ATOMIC("SUB", sub), ATOMIC("SMIN", smin), ATOMIC("UMIN", umin),
   ATOMIC("SMAX", smax), ATOMIC("UMAX", umax), ATOMIC("AND", and_), ATOMIC("OR", or_), ATOMIC("XOR", xor_), ATOMIC("INC", inc), ATOMIC("DEC", dec),
   ATOMIC("FCMPSWAP", fcmpswap), ATOMIC("FMIN", fmin), ATOMIC("FMAX", fmax),

@@ -145,10 +145,10 @@ constexpr Row rows[] = {
   valu("V_ALIGNBIT_B32",  [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (c & 31)); }).undefined(same, 3),
   valu("V_ALIGNBYTE_B32", [](u32 a, u32 b, u32 c) -> u32 { return u32((u64(a) << 32 | b) >> (8 * (c & 3))); }).undefined(same, 3),
   valu("V_PERM_B32", [](u32 a, u32 b, u32 c) -> u32 { return perm(a, b, c); }).undefined(same, 3),
-  valu("V_BITOP3_B16", [](u16 a, u16 b, u16 c, u32 t) -> u16 { return u16(bitop3(a, b, c, t)); }).with(truth_table).undefined(bit_xor),
-  valu("V_BITOP3_B32", [](u32 a, u32 b, u32 c, u32 t) -> u32 { return bitop3(a, b, c, t); }).with(truth_table).undefined(bit_xor),
+  valu("V_BITOP3_B16", [](u16 a, u16 b, u16 c, u32 t) -> u16 { return u16(bitop3(a, b, c, t)); }).with(truth_table).undefined(truth),
+  valu("V_BITOP3_B32", [](u32 a, u32 b, u32 c, u32 t) -> u32 { return bitop3(a, b, c, t); }).with(truth_table).undefined(truth),
   // VOPD3's half of a v_bitop3 whose third source is 0
-  valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).with(truth_table).undefined(bit_xor),
+  valu("V_BITOP2_B32", [](u32 a, u32 b, u32 t) -> u32 { return bitop3(a, b, 0, t); }).with(truth_table).undefined(truth),
   // gfx12's and gfx1250's own names
   // gfx1250: no carry out.
   valu("V_MAD_NC_U64_U32", [](u32 a, u32 b, u64 c) -> u64 { return u64(a) * b + c; }).undefined(carry),

@@ -8,6 +8,8 @@ namespace lathe::emu::LATHE_LEVEL {
 // f32 or one half of a register as f16, by op_sel_hi; fetched as f32 already.
 struct mix { f32 value; };
 template <> struct lane_type<mix> { static constexpr Ty ty = Ty::mix; using store = u32; };
+struct mixbf { f32 value; };
+template <> struct lane_type<mixbf> { static constexpr Ty ty = Ty::mixbf; using store = u32; };
 
 namespace {
 
@@ -57,6 +59,9 @@ constexpr Row rows[] = {
   // Rounded to f32 first, then converted (RDNA3 ISA, V_FMA_MIXLO_F16).
   arith("V_FMA_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(__builtin_fmaf(a.value, b.value, c.value)); }).with(keep_high),
   arith("V_FMA_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(__builtin_fmaf(a.value, b.value, c.value)); }).with(keep_high | d_hi),
+  arith("V_FMA_MIX_F32_BF16", [](mixbf a, mixbf b, mixbf c) -> f32 { return __builtin_fmaf(a.value, b.value, c.value); }),
+  arith("V_FMA_MIXLO_BF16", [](mixbf a, mixbf b, mixbf c) -> bf16 { return to_bf16(__builtin_fmaf(a.value, b.value, c.value)); }).with(keep_high),
+  arith("V_FMA_MIXHI_BF16", [](mixbf a, mixbf b, mixbf c) -> bf16 { return to_bf16(__builtin_fmaf(a.value, b.value, c.value)); }).with(keep_high | d_hi),
   arith("V_MAD_MIX_F32", [](mix a, mix b, mix c) -> f32 { return a.value * b.value + c.value; }),
   arith("V_MAD_MIXLO_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high),
   arith("V_MAD_MIXHI_F16", [](mix a, mix b, mix c) -> f16 { return to_f16(a.value * b.value + c.value); }).with(keep_high | d_hi),

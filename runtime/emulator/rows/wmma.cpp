@@ -466,6 +466,19 @@ constexpr WmmaShape
   g_iu8           {16, 64,  i8,   i8,   i32,  i32,  integer, G64_8, G64_8, DG},
   g_f8f6f4        {16, 128, by_format, by_format, f32, f32, wide, BY_FORMAT, BY_FORMAT, DG},
   g_f4            {32, 128, fp4,  fp4,  f32,  f32,  wide, BY_FORMAT, BY_FORMAT, DG32};
+#define G_B64_16 {"sssshs", ""}
+#define G_B128_8 {"ssssshs", ""}
+#define G_SPARSE(K, A_MAP, B_MAP, A, B, OUT, SUMS) {16, K, A, B, OUT, OUT, SUMS, A_MAP, B_MAP, DG, true}
+constexpr WmmaShape
+  gs_f32_f16      G_SPARSE(64,  G32_16, G_B64_16, f16,  f16,  f32,  wide),
+  gs_f32_bf16     G_SPARSE(64,  G32_16, G_B64_16, bf16, bf16, f32,  wide),
+  gs_f16          G_SPARSE(64,  G32_16, G_B64_16, f16,  f16,  f16,  wide),
+  gs_bf16         G_SPARSE(64,  G32_16, G_B64_16, bf16, bf16, bf16, wide),
+  gs_iu8          G_SPARSE(128, G64_8,  G_B128_8, i8,   i8,   i32,  integer);
+constexpr WmmaShape gs_8bit[2][4] = {  // f32 and f16; FP8 and BF8 of A and B
+  {G_SPARSE(128, G64_8, G_B128_8, fp8, fp8, f32, wide), G_SPARSE(128, G64_8, G_B128_8, fp8, bf8, f32, wide), G_SPARSE(128, G64_8, G_B128_8, bf8, fp8, f32, wide), G_SPARSE(128, G64_8, G_B128_8, bf8, bf8, f32, wide)},
+  {G_SPARSE(128, G64_8, G_B128_8, fp8, fp8, f16, wide), G_SPARSE(128, G64_8, G_B128_8, fp8, bf8, f16, wide), G_SPARSE(128, G64_8, G_B128_8, bf8, fp8, f16, wide), G_SPARSE(128, G64_8, G_B128_8, bf8, bf8, f16, wide)},
+};
 #define G_8BIT(K, MAP, OUT, A, B) WmmaShape{16, K, A, B, OUT, OUT, wide, MAP, MAP, DG}
 constexpr WmmaShape g_8bit[2][2][4] = {  // K 64 and 128; f32 and f16; FP8 and BF8 of A and B
   {{G_8BIT(64, G64_8, f32, fp8, fp8), G_8BIT(64, G64_8, f32, fp8, bf8), G_8BIT(64, G64_8, f32, bf8, fp8), G_8BIT(64, G64_8, f32, bf8, bf8)},
@@ -493,6 +506,14 @@ constexpr Row rows[] = {
   row("V_SWMMAC_I32_16X16X64_IU4",      sparse_iu4_k64, 0, 2, 0),
   row("V_SWMMAC_F32_16X16X32_FP8_FP8",  sparse_fp8_fp8, 0, 2, 0), row("V_SWMMAC_F32_16X16X32_FP8_BF8", sparse_fp8_bf8, 0, 2, 0),
   row("V_SWMMAC_F32_16X16X32_BF8_FP8",  sparse_bf8_fp8, 0, 2, 0), row("V_SWMMAC_F32_16X16X32_BF8_BF8", sparse_bf8_bf8, 0, 2, 0),
+
+  row("V_SWMMAC_F32_16X16X64_F16",      gs_f32_f16,     0, 0, 2), row("V_SWMMAC_F32_16X16X64_BF16",  gs_f32_bf16,     0, 0, 2),
+  row("V_SWMMAC_F16_16X16X64_F16",      gs_f16,         0, 0, 2), row("V_SWMMAC_BF16_16X16X64_BF16", gs_bf16,         0, 0, 2),
+  row("V_SWMMAC_I32_16X16X128_IU8",     gs_iu8,         0, 0, 2),
+  row("V_SWMMAC_F32_16X16X128_FP8_FP8", gs_8bit[0][0],  0, 0, 2), row("V_SWMMAC_F32_16X16X128_FP8_BF8", gs_8bit[0][1], 0, 0, 2),
+  row("V_SWMMAC_F32_16X16X128_BF8_FP8", gs_8bit[0][2],  0, 0, 2), row("V_SWMMAC_F32_16X16X128_BF8_BF8", gs_8bit[0][3], 0, 0, 2),
+  row("V_SWMMAC_F16_16X16X128_FP8_FP8", gs_8bit[1][0],  0, 0, 2), row("V_SWMMAC_F16_16X16X128_FP8_BF8", gs_8bit[1][1], 0, 0, 2),
+  row("V_SWMMAC_F16_16X16X128_BF8_FP8", gs_8bit[1][2],  0, 0, 2), row("V_SWMMAC_F16_16X16X128_BF8_BF8", gs_8bit[1][3], 0, 0, 2),
 
   row("V_WMMA_F32_16X16X4_F32",         g_f32,      0, 0, 0), row("V_WMMA_F32_16X16X32_F16",      g_f32_f16,  0, 0, 0),
   row("V_WMMA_F32_16X16X32_BF16",       g_f32_bf16, 0, 0, 2), row("V_WMMA_F16_16X16X32_F16",      g_f16,      0, 0, 0),

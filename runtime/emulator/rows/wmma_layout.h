@@ -5,7 +5,8 @@
 // lane bit 5. Lane bits 3:0 are the other dimension. RDNA4's A in wave32, "sshs": k = 0..3 in slots 0..3 of lanes
 // 0-15, k = 4..7 in slots 0..3 of lanes 16-31, k = 8..11 in slots 4..7 of lanes 0-15, and so on.
 // Sources: RDNA3 ISA 7.9, RDNA4 ISA 7.12, AMD's matrix instruction calculator (the formulas of each instruction).
-// gfx1250 continues RDNA4's pattern; a permutation of k that A and B share changes no product but the order of sums.
+// gfx1250 continues RDNA4's pattern; a permutation of k that A and B share changes no product but the order of sums. Its sparse forms
+// have B's map follow from A's: as many kept elements in a row of slots, twice as many k.
 #pragma once
 
 #include "machine/small_floats.h"

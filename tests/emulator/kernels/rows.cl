@@ -59,14 +59,20 @@ kernel void swaps(global uint* out, global const uint* x, global const uint* y) 
 kernel void scalar_halves(global uint* out, uint a, uint b, uint c) {
   uint r;
   a = __builtin_amdgcn_readfirstlane(a), b = __builtin_amdgcn_readfirstlane(b), c = __builtin_amdgcn_readfirstlane(c);
-#define S2(K, TEXT) __asm__ volatile(TEXT " %0, %1, %2" : "=s"(r) : "s"(a), "s"(b)); out[K] = r & 0xffff
-#define S1(K, TEXT) __asm__ volatile(TEXT " %0, %1" : "=s"(r) : "s"(a)); out[K] = r & 0xffff
+// LLVM puts no waits between what inline assembly writes and its readers.
+#ifdef __GFX12__
+#define DONE "\ns_wait_alu 0xfffe"
+#else
+#define DONE
+#endif
+#define S2(K, TEXT) __asm__ volatile(TEXT " %0, %1, %2" DONE : "=s"(r) : "s"(a), "s"(b)); out[K] = r & 0xffff
+#define S1(K, TEXT) __asm__ volatile(TEXT " %0, %1" DONE : "=s"(r) : "s"(a)); out[K] = r & 0xffff
   S2(0, "s_add_f16"); S2(1, "s_sub_f16"); S2(2, "s_mul_f16");
   S1(3, "s_ceil_f16"); S1(4, "s_floor_f16"); S1(5, "s_trunc_f16"); S1(6, "s_rndne_f16");
   r = c;
-  __asm__ volatile("s_fmac_f16 %0, %1, %2" : "+s"(r) : "s"(a), "s"(b));
+  __asm__ volatile("s_fmac_f16 %0, %1, %2" DONE : "+s"(r) : "s"(a), "s"(b));
   out[7] = r & 0xffff;
-  __asm__ volatile("s_cmp_lt_f16 %1, %2\n s_cselect_b32 %0, 1, 0" : "=s"(r) : "s"(a), "s"(b) : "scc");
+  __asm__ volatile("s_cmp_lt_f16 %1, %2\n s_cselect_b32 %0, 1, 0" DONE : "=s"(r) : "s"(a), "s"(b) : "scc");
   out[8] = r;
 }
 #endif

@@ -153,19 +153,16 @@ void generic(Gpu& g) {
   expect(t.get(), {3 * sums[0], 3 * sums[2]}), expect(lds_out.get(), {sums[1], sums[3], sums[1], sums[3], sums[1], sums[3]});
 }
 
-// At -O0 for gfx1250 a wait on loadcnt counts a flat load that went to LDS, as gfx11 and later keep both counters in
-// order; the emulator counts it in dscnt alone and reports a register as read too early.
-const std::vector<std::string> flat_at_o0 = {"gfx1250"};
 const std::vector<KernelTest> float_kernels = {
-  {"global_f32", float_in_global<f32>}, {"global_f64", float_in_global<f64>}, {"lds_f32", float_in_lds<f32>, flat_at_o0}, {"lds_f64", float_in_lds<f64>, flat_at_o0}, {"global_half2_sum", global_half2_sum}};
+  {"global_f32", float_in_global<f32>}, {"global_f64", float_in_global<f64>}, {"lds_f32", float_in_lds<f32>}, {"lds_f64", float_in_lds<f64>}, {"global_half2_sum", global_half2_sum}};
 
 }  // namespace
 
 TEST_CASE("suite: atomics", "[suite]") {
   auto kernels = float_kernels;
   kernels.insert(kernels.end(), {
-    {"global_i32", in_global<i32>}, {"global_i64", in_global<i64>}, {"lds_i32", in_lds<i32>, flat_at_o0}, {"lds_i64", in_lds<i64>, flat_at_o0}, {"tickets", tickets},
-    {"compare_and_swap", compare_and_swap}, {"orders_and_scopes", orders_and_scopes}, {"last_group", last_group}, {"generic", generic, flat_at_o0},
+    {"global_i32", in_global<i32>}, {"global_i64", in_global<i64>}, {"lds_i32", in_lds<i32>}, {"lds_i64", in_lds<i64>}, {"tickets", tickets},
+    {"compare_and_swap", compare_and_swap}, {"orders_and_scopes", orders_and_scopes}, {"last_group", last_group}, {"generic", generic},
   });
   run_theme("atomics.hip", "", kernels);
 }

@@ -19,7 +19,9 @@ KERNEL basic_bf16(__bf16* out, const __bf16* x, const __bf16* y, const __bf16* z
   int i = index();
   if (i >= n) return;
   __bf16 a = x[i], b = y[i], c = z[i], *o = out + i * 10;
-  o[0] = a + b, o[1] = a - b, o[2] = a * b, o[3] = a / b, o[4] = -a, o[5] = a * b + c, o[6] = a < b ? a : c, o[7] = (__bf16)((float)a * (float)b + (float)c);
+  // clang 22 makes v_fma_mixlo_bf16 a, b, +0 of a product, which loses a negative zero: 0 is added here too.
+  __bf16 product = (__bf16)((float)a * (float)b + 0.0f);
+  o[0] = a + b, o[1] = a - b, o[2] = product, o[3] = a / b, o[4] = -a, o[5] = product + c, o[6] = a < b ? a : c, o[7] = (__bf16)((float)a * (float)b + (float)c);
   o[8] = a == b ? (__bf16)1.0f : a > c ? (__bf16)2.0f : (__bf16)3.0f, o[9] = (__bf16)(float)i;
 }
 

@@ -66,8 +66,6 @@ void rows(Gpu& g, F host, const std::vector<I>&... in) {
 struct KernelTest {
   const char* kernel;
   std::function<void(Gpu&)> run;
-  // Targets, by prefix, that do not run it yet: an instruction has no row, or a report is under inquiry.
-  std::vector<std::string> left_out = {};
 };
 // Compiles `file` for every target, level and wave size, runs all its kernels on each; every difference is a failed
 // check with kernel, target and level. A table of what ran is printed.
