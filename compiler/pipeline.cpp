@@ -22,6 +22,7 @@ constexpr Pass passes[] = {
     {"partition_tails", "run the bulk unguarded, predicate the tail", partition_tails, Form::looped},
     // From here on there are kernels: no loop over work-groups or work-items is left.
     {"split_kernels", "one kernel per root stage, bound loops become indices", split_kernels, Form::kernels},
+    {"combine_work_items", "reductions across work-items: lanes of a wave, then LDS", combine_work_items, Form::kernels},
     {"place_storage", "LDS is allocated once for the whole kernel", place_storage, Form::kernels},
     {"insert_barriers", "order LDS accesses of different work-items", insert_barriers, Form::kernels},
     {"lay_out_storage", "pad and swizzle tiles in LDS", lay_out_storage, Form::kernels},

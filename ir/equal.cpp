@@ -73,6 +73,13 @@ class Comparison {
         return x->scope == y->scope && pair(*x->tensor, *y->tensor) && equal(x->body, y->body);
       }
       case StmtKind::barrier: return true;
+      case StmtKind::combine: {
+        const auto *x = as<CombineNode>(a), *y = as<CombineNode>(b);
+        if (x->along != y->along || x->width != y->width || x->values.size() != y->values.size()) return false;
+        for (size_t i = 0; i < x->values.size(); ++i)
+          if (!same_tensor(*x->values[i], *y->values[i])) return false;
+        return equal(*x->combiner, *y->combiner);
+      }
       case StmtKind::block: {
         const auto &x = as<BlockNode>(a)->stmts, &y = as<BlockNode>(b)->stmts;
         if (x.size() != y.size()) return false;

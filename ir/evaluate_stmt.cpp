@@ -1,6 +1,9 @@
 // The evaluator of lowered statements and of kernels.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -25,6 +28,17 @@ struct Exec {
   Storage* storage = nullptr;     // of a store or an allocation
   Scope scope = Scope::global;    // of an allocation
   std::vector<const Code*> extents;
+  // Of a combine: a component's storage, its element, and the combiner's operands and result.
+  struct Component {
+    Storage* storage;
+    const Code *value, *result;
+    size_t lhs, rhs;
+    Scalar identity;
+    bool is_real;
+  };
+  std::vector<Component> components;
+  std::vector<int> along;         // dimensions
+  int64_t width = 0;
 };
 
 Exec compile(const Stmt& s, ExprCompiler& compiler) {
@@ -68,6 +82,22 @@ Exec compile(const Stmt& s, ExprCompiler& compiler) {
       return x;
     }
     case StmtKind::barrier: x.has_barrier = true; return x;
+    case StmtKind::combine: {
+      const auto* c = as<CombineNode>(s);
+      x.has_barrier = true;
+      x.width = c->width;
+      for (LoopKind k : c->along) x.along.push_back(dimension(k));
+      std::sort(x.along.begin(), x.along.end());
+      for (size_t i = 0; i < c->values.size(); ++i) {
+        const Tensor& t = c->values[i];
+        const Expr& identity = c->combiner->identity[i];
+        const Scalar start = as<RealNode>(identity) ? Scalar{0, as<RealNode>(identity)->value} : Scalar{as<IntegerNode>(identity)->value, 0};
+        x.components.push_back({&compiler.storage(t), compiler.compile(make_load(t, std::vector<Expr>(t.shape().size(), Expr(0)))),
+                                compiler.compile(c->combiner->result[i]), compiler.slot(c->combiner->lhs[i].node()),
+                                compiler.slot(c->combiner->rhs[i].node()), start, t.type().is_float()});
+      }
+      return x;
+    }
     case StmtKind::block:
       for (const Stmt& child : as<BlockNode>(s)->stmts) add(child);
       return x;
@@ -110,7 +140,8 @@ class Interpreter {
         x.storage->memory = outer;
         return;
       }
-      case StmtKind::barrier: return;
+      case StmtKind::barrier:
+      case StmtKind::combine: return;
       case StmtKind::block:
         for (const Exec& child : x.children) run(child, s);
         return;
@@ -122,12 +153,13 @@ class Interpreter {
   struct Item {
     State state;
     std::vector<std::shared_ptr<Memory>> registers;
+    int64_t at[3] = {0, 0, 0};  // its number along x, y, z
   };
 
   void run_group(const Exec& x, std::vector<Item>& items) {
     if (!x.has_barrier) {
       for (Item& item : items) {
-        for (size_t i = 0; i < open_.size(); ++i) open_[i]->memory = item.registers[i].get();
+        enter(item);
         run(x, item.state);
       }
       return;
@@ -143,9 +175,71 @@ class Interpreter {
       case StmtKind::block:
         for (const Exec& child : x.children) run_group(child, items);
         return;
+      case StmtKind::combine: return combine(x, items);
       case StmtKind::barrier:
       case StmtKind::store: return;
     }
+  }
+
+  void enter(const Item& item) {
+    for (size_t i = 0; i < open_.size(); ++i) open_[i]->memory = item.registers[i].get();
+  }
+
+  void combine(const Exec& x, std::vector<Item>& items) {
+    int64_t extent[3] = {1, 1, 1};
+    for (const Item& item : items)
+      for (int d = 0; d < 3; ++d) extent[d] = std::max(extent[d], item.at[d] + 1);
+    // A run: which work-items stand at its places. Loops over work-items inside one another count some of them again, once
+    // for each outer one, which has its own registers: those are runs of their own.
+    std::map<std::array<int64_t, 3>, int64_t> again;
+    std::map<std::array<int64_t, 5>, std::map<int64_t, Item*>> runs;
+    for (Item& item : items) {
+      std::array<int64_t, 3> at = {item.at[0], item.at[1], item.at[2]};
+      const int64_t occurrence = again[at]++;
+      int64_t number = 0, stride = 1;
+      for (int d : x.along) {
+        number += item.at[d] * stride;
+        stride *= extent[d];
+        at[d] = 0;
+      }
+      runs[{at[0], at[1], at[2], occurrence, number / x.width}][number % x.width] = &item;
+    }
+    using Values = std::vector<Scalar>;
+    for (auto& [key, run] : runs) {
+      Values identity;
+      for (const Exec::Component& c : x.components) identity.push_back(c.identity);
+      int64_t width = 1;
+      while (width < x.width) width *= 2;
+      std::vector<Values> held(static_cast<size_t>(width), identity);
+      for (auto& [place, item] : run) {
+        enter(*item);
+        Values& values = held[static_cast<size_t>(place)];
+        for (size_t i = 0; i < values.size(); ++i)
+          values[i] = x.components[i].is_real ? Scalar{0, x.components[i].value->real(item->state)} : Scalar{x.components[i].value->integer(item->state), 0};
+      }
+      State& s = run.begin()->second->state;
+      for (size_t step = 1; step < held.size(); step *= 2)
+        for (size_t i = 0; i < held.size(); i += 2 * step) held[i] = combined(x, held[i], held[i + step], s);
+      for (auto& [place, item] : run) {
+        enter(*item);
+        for (size_t i = 0; i < x.components.size(); ++i)
+          x.components[i].is_real ? write_real(*x.components[i].storage, 0, held[0][i].real) : write_integer(*x.components[i].storage, 0, held[0][i].integer);
+      }
+    }
+  }
+
+  static std::vector<Scalar> combined(const Exec& x, const std::vector<Scalar>& a, const std::vector<Scalar>& b, State& s) {
+    for (size_t i = 0; i < x.components.size(); ++i) {
+      const Exec::Component& c = x.components[i];
+      if (c.is_real)
+        s.reals[c.lhs] = a[i].real, s.reals[c.rhs] = b[i].real;
+      else
+        s.integers[c.lhs] = a[i].integer, s.integers[c.rhs] = b[i].integer;
+    }
+    std::vector<Scalar> result;
+    for (const Exec::Component& c : x.components)
+      result.push_back(c.is_real ? Scalar{0, c.result->real(s)} : Scalar{c.result->integer(s), 0});
+    return result;
   }
 
   void run_threads(const Exec& x, std::vector<Item>& items) {
@@ -155,6 +249,7 @@ class Interpreter {
       for (int64_t i = x.begin->integer(item.state); i < end; ++i) {
         more.push_back(item);
         more.back().state.integers[x.slot] = i;
+        more.back().at[dimension(x.loop)] = i;
       }
     }
     if (!more.empty()) run_group(x.children[0], more);

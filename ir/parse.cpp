@@ -236,7 +236,12 @@ class Parser {
 
   void combiner() {
     const Token at = lex_.next();
-    std::string name = new_name("a combiner");
+    const std::string name = new_name("a combiner");
+    if (!combiners_.emplace(name, combiner_of(at, name)).second) lex_.fail_at(at, fmt::format("there is already a combiner {}", name));
+  }
+
+  // What follows a combiner's name.
+  Combiner combiner_of(const Token& at, const std::string& name) {
     std::vector<Var> lhs = operands();
     lex_.expect(",");
     std::vector<Var> rhs = operands();
@@ -250,8 +255,7 @@ class Parser {
     lex_.expect("identity");
     lex_.expect("(");
     std::vector<Expr> identity = list(")");
-    Combiner c = guarded(at, [&] { return make_combiner(name, lhs, rhs, result, identity); });
-    if (!combiners_.emplace(name, c).second) lex_.fail_at(at, fmt::format("there is already a combiner {}", name));
+    return guarded(at, [&] { return make_combiner(name, lhs, rhs, result, identity); });
   }
 
   // ---- expressions
@@ -482,6 +486,7 @@ class Parser {
   Stmt statement() {
     const Token at = lex_.peek();
     if (lex_.accept("barrier")) return make_barrier();
+    if (lex_.accept("combine")) return combine(at);
     if (lex_.accept("for")) {
       LoopKind kind = LoopKind::serial;
       for (LoopKind k : {LoopKind::vectorized, LoopKind::unrolled, LoopKind::block_x, LoopKind::block_y, LoopKind::block_z,
@@ -538,6 +543,39 @@ class Parser {
     if (value.type().scalar() != tensor.type())
       lex_.fail_at(at, fmt::format("{} is {}, the value is {}", name, to_string(tensor.type()), to_string(value.type())), "cast the value");
     return make_store(tensor, std::move(indices), value);
+  }
+
+  Stmt combine(const Token& at) {
+    std::vector<Tensor> values;
+    std::vector<DType> types;
+    do {
+      const Token name = lex_.peek();
+      auto t = tensors_.find(lex_.identifier("a tensor"));
+      if (t == tensors_.end()) lex_.fail_at(name, "no tensor here is called that");
+      values.push_back(t->second);
+      types.push_back(t->second.type());
+    } while (lex_.accept(","));
+    lex_.expect("along");
+    std::vector<LoopKind> along;
+    do {
+      const Token word = lex_.peek();
+      const std::string name = lex_.identifier("thread_x, thread_y or thread_z");
+      const size_t before = along.size();
+      for (LoopKind k : {LoopKind::thread_x, LoopKind::thread_y, LoopKind::thread_z})
+        if (to_string(k) == name) along.push_back(k);
+      if (along.size() == before) lex_.fail_at(word, fmt::format("{} is no index of work-items", name), "use thread_x, thread_y, thread_z");
+    } while (lex_.accept(","));
+    lex_.expect("in");
+    const Token number = lex_.peek();
+    const int64_t width = lex_.integer("a width");
+    if (width < 1) lex_.fail_at(number, "a run has at least one work-item");
+    lex_.expect("by");
+    const std::string name = lex_.identifier("a combiner");
+    const Combiner c = lex_.peek().is("(") ? combiner_of(at, name) : guarded(at, [&] { return builtin_combiner(name, types); });
+    bool fits = c && c->lhs.size() == types.size();
+    for (size_t i = 0; fits && i < types.size(); ++i) fits = c->lhs[i].type() == types[i];
+    if (!fits) lex_.fail_at(at, fmt::format("{} does not combine {} values of these types", name, types.size()));
+    return make_combine(std::move(values), c, std::move(along), width);
   }
 
   // An expression that has to be an i64.

@@ -11,7 +11,7 @@ namespace lathe {
 bool is_reserved(const std::string& name) {
   static const std::set<std::string> words = [] {
     std::set<std::string> w = {"function", "out",   "schedule", "combiner", "identity", "kernel",   "grid",  "block",
-                               "indices",  "for",   "in",       "if",       "else",     "alloc",    "barrier", "ramp",
+                               "indices",  "for",   "in",       "if",       "else",     "alloc",    "barrier", "combine", "ramp",
                                "broadcast", "true", "false",    "inf",      "nan",      "sum",      "product", "any",
                                "all",      "argmin", "argmax",  "workspaces"};
     for (const OpRow& row : op_rows)
@@ -161,7 +161,7 @@ std::string print_combiner(const CombinerNode& c, const std::string& name) {
     for (const Var& v : *side) part += fmt::format("{}{}: {}", part.empty() ? "" : ", ", names.of(v), to_string(v.type()));
     sides += (sides.empty() ? "(" : ", (") + part + ")";
   }
-  return fmt::format("combiner {}{} = ({}) identity ({})\n", name, sides, print_list(c.result, names),
+  return fmt::format("{}{} = ({}) identity ({})", name, sides, print_list(c.result, names),
                      print_list(c.identity, names));
 }
 
@@ -225,6 +225,15 @@ class StmtPrinter {
         return put(indent, "}");
       }
       case StmtKind::barrier: return put(indent, "barrier");
+      case StmtKind::combine: {
+        const auto* c = as<CombineNode>(s);
+        std::string values, along;
+        for (const Tensor& t : c->values) values += (values.empty() ? "" : ", ") + names_.of(*t);
+        for (LoopKind k : c->along) along += (along.empty() ? "" : ", ") + std::string(to_string(k));
+        const std::string& name = c->combiner->name;
+        return put(indent, fmt::format("combine {} along {} in {} by {}", values, along, c->width,
+                                       is_reserved(name) ? name : print_combiner(*c->combiner, name)));
+      }
       case StmtKind::block:
         for (const Stmt& child : as<BlockNode>(s)->stmts) print(child, indent);
         return;
@@ -313,7 +322,7 @@ std::string to_string(const Program& p) {
         if (is_reserved(r->combiner->name)) return true;
         const std::string name = names.of(*r->combiner);
         inner.of(*r->combiner);  // the same name: both know the same ones
-        if (declared.insert(r->combiner.get()).second) text += "\n" + print_combiner(*r->combiner, name);
+        if (declared.insert(r->combiner.get()).second) text += "\ncombiner " + print_combiner(*r->combiner, name) + "\n";
         return true;
       });
     const size_t count = d.body.size();

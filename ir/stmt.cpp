@@ -28,6 +28,7 @@ void StmtNode::destroy(const StmtNode* node) {
     case StmtKind::store: delete static_cast<const StoreNode*>(node); return;
     case StmtKind::alloc: delete static_cast<const AllocNode*>(node); return;
     case StmtKind::barrier: delete static_cast<const BarrierNode*>(node); return;
+    case StmtKind::combine: delete static_cast<const CombineNode*>(node); return;
     case StmtKind::block: delete static_cast<const BlockNode*>(node); return;
   }
 }
@@ -56,6 +57,13 @@ Stmt make_alloc(Tensor tensor, Scope scope, Stmt body) {
 }
 
 Stmt make_barrier() { return new BarrierNode(); }
+
+Stmt make_combine(std::vector<Tensor> values, Combiner combiner, std::vector<LoopKind> along, int64_t width) {
+  LATHE_CHECK(values.size() == combiner->lhs.size() && !along.empty() && width >= 1, "combine by " + combiner->name);
+  for (size_t i = 0; i < values.size(); ++i)
+    LATHE_CHECK(values[i].type() == combiner->lhs[i].type(), fmt::format("{} combined by {}", values[i].name(), combiner->name));
+  return new CombineNode(std::move(values), std::move(combiner), std::move(along), width);
+}
 
 Stmt make_block(std::vector<Stmt> stmts) {
   std::vector<Stmt> flat;

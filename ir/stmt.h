@@ -1,7 +1,7 @@
 // Statements: the loops that compute tensors.
 //
 //   s ::= for kind v in begin .. end { s } | if e { s } else { s } | T[e, …] = e | alloc scope T { s }
-//       | barrier | { s … }
+//       | barrier | combine T, … along index, … in width by combiner | { s … }
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace lathe {
 
-enum class StmtKind : uint8_t { loop, branch, store, alloc, barrier, block };
+enum class StmtKind : uint8_t { loop, branch, store, alloc, barrier, block, combine };
 
 // How the iterations of a loop run.
 enum class LoopKind : uint8_t {
@@ -69,6 +69,17 @@ struct AllocNode : StmtNode {  // the tensor's memory exists while `body` runs
 struct BarrierNode : StmtNode {  // all work-items of the group arrive; LDS and global writes before it are seen after
   BarrierNode() : StmtNode(StmtKind::barrier) {}
 };
+// The work-items of a group, numbered along some of its indices (x before y before z), in runs of `width`: what those of
+// a run hold in `values` becomes its combination, in each of them. Neighbours meet first, then pairs of neighbours, then
+// pairs of those; where the width is no power of two, what is missing at its end is the identity. All work-items arrive.
+struct CombineNode : StmtNode {
+  std::vector<Tensor> values;   // in registers, one element each: the combiner's components
+  Combiner combiner;
+  std::vector<LoopKind> along;  // thread_x, …
+  int64_t width;
+  CombineNode(std::vector<Tensor> values, Combiner combiner, std::vector<LoopKind> along, int64_t width)
+      : StmtNode(StmtKind::combine), values(std::move(values)), combiner(std::move(combiner)), along(std::move(along)), width(width) {}
+};
 struct BlockNode : StmtNode {
   std::vector<Stmt> stmts;
   explicit BlockNode(std::vector<Stmt> stmts) : StmtNode(StmtKind::block), stmts(std::move(stmts)) {}
@@ -80,6 +91,7 @@ template <> inline const LoopNode* as<LoopNode>(const Stmt& s) { return s && s->
 template <> inline const BranchNode* as<BranchNode>(const Stmt& s) { return s && s->kind == StmtKind::branch ? static_cast<const BranchNode*>(s.get()) : nullptr; }
 template <> inline const StoreNode* as<StoreNode>(const Stmt& s) { return s && s->kind == StmtKind::store ? static_cast<const StoreNode*>(s.get()) : nullptr; }
 template <> inline const AllocNode* as<AllocNode>(const Stmt& s) { return s && s->kind == StmtKind::alloc ? static_cast<const AllocNode*>(s.get()) : nullptr; }
+template <> inline const CombineNode* as<CombineNode>(const Stmt& s) { return s && s->kind == StmtKind::combine ? static_cast<const CombineNode*>(s.get()) : nullptr; }
 template <> inline const BlockNode* as<BlockNode>(const Stmt& s) { return s && s->kind == StmtKind::block ? static_cast<const BlockNode*>(s.get()) : nullptr; }
 
 Stmt make_loop(LoopKind kind, Var var, Expr begin, Expr end, Stmt body);
@@ -87,6 +99,7 @@ Stmt make_branch(Expr condition, Stmt then_body, Stmt else_body = {});  // folds
 Stmt make_store(Tensor tensor, std::vector<Expr> indices, Expr value);
 Stmt make_alloc(Tensor tensor, Scope scope, Stmt body);
 Stmt make_barrier();
+Stmt make_combine(std::vector<Tensor> values, Combiner combiner, std::vector<LoopKind> along, int64_t width);
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops empty ones; one statement stands alone
 
 // A kernel as code generation takes it: parameters in the order of its arguments, one work-group's work as `body`.

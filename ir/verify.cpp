@@ -106,6 +106,16 @@ class Verifier {
       case StmtKind::barrier:
         if (divergence_) fail("work-items of one group may not all arrive here");
         break;
+      case StmtKind::combine: {
+        const auto* c = as<CombineNode>(s);
+        if (divergence_) fail("work-items of one group may not all arrive here");
+        for (const Tensor& t : c->values) {
+          if (!tensors_.count(t.get()) || !private_.count(t.get())) fail(fmt::format("{} is not in registers", t.name()));
+          for (const Expr& extent : t.shape())
+            if (!is_constant(extent, 1)) fail(fmt::format("{} has more than one element", t.name()));
+        }
+        break;
+      }
       case StmtKind::block:
         current_ = outer;  // a block has no line of its own
         for (const Stmt& child : as<BlockNode>(s)->stmts) check(child);

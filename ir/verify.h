@@ -27,7 +27,7 @@ std::string_view to_string(Form form);
 //     stored to;
 //   - accesses have as many indices as the tensor has extents, and values have the element's type;
 //   - loop bounds are i64, conditions are bool, both scalars;
-//   - no barrier stands under a condition or loop bound that work-items of a group may see differently.
+//   - no barrier or combine stands under a condition or loop bound that work-items of a group may see differently.
 std::vector<std::string> violations(const LoweredFunction& function, Form form);
 
 // LATHE_CHECK that there are none. `after` says which pass made the function.

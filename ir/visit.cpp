@@ -105,7 +105,8 @@ void for_each_child(const Stmt& s, const std::function<void(const Expr&)>& fe,
     case StmtKind::alloc:
       for (const Expr& extent : as<AllocNode>(s)->tensor.shape()) fe(extent);
       return fs(as<AllocNode>(s)->body);
-    case StmtKind::barrier: return;
+    case StmtKind::barrier:
+    case StmtKind::combine: return;
     case StmtKind::block:
       for (const Stmt& child : as<BlockNode>(s)->stmts) fs(child);
       return;
@@ -144,7 +145,8 @@ Stmt map_children(const Stmt& s, const std::function<Expr(const Expr&)>& fe,
       if (body.same_as(a->body)) return s;
       return body ? make_alloc(a->tensor, a->scope, body) : Stmt();
     }
-    case StmtKind::barrier: return s;
+    case StmtKind::barrier:
+    case StmtKind::combine: return s;
     case StmtKind::block: {
       bool changed = false;
       std::vector<Stmt> stmts;

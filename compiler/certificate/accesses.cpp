@@ -60,6 +60,9 @@ class Reader {
         sequence_->runs.push_back(divergent.empty() ? true_() : false_());
         sequence_->runs.push_back(false_());
         return;
+      case StmtKind::combine:  // orders no memory, but all work-items arrive as at a barrier
+        if (!divergent.empty()) result.barriers.push_back({divergent});
+        return;
       case StmtKind::alloc: {
         const auto* a = as<AllocNode>(s);
         if (a->scope == Scope::shared) result.shared.push_back(a->tensor);

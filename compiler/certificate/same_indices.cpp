@@ -182,6 +182,13 @@ class Comparison {
     if (a->kind != b->kind) return differ("a statement became one of another kind");
     switch (a->kind) {
       case StmtKind::barrier: return;
+      case StmtKind::combine: {
+        const auto *x = as<CombineNode>(a), *y = as<CombineNode>(b);
+        bool same = x->combiner.same_as(y->combiner) && x->along == y->along && x->width == y->width && x->values.size() == y->values.size();
+        for (size_t i = 0; same && i < x->values.size(); ++i) same = x->values[i].name() == y->values[i].name();
+        if (!same) differ("a combination of work-items became another one");
+        return;
+      }
       case StmtKind::block: {
         const auto &x = as<BlockNode>(a)->stmts, &y = as<BlockNode>(b)->stmts;
         if (x.size() != y.size()) return differ(fmt::format("a block of {} statements became one of {}", x.size(), y.size()));

@@ -64,6 +64,9 @@ void collect_reads(const Stmt& s, std::unordered_map<const ExprNode*, bool>& see
       return collect_reads(as<StoreNode>(s)->value, seen, read);
     case StmtKind::alloc: return collect_reads(as<AllocNode>(s)->body, seen, read);
     case StmtKind::barrier: return;
+    case StmtKind::combine:
+      for (const Tensor& t : as<CombineNode>(s)->values) read[t.get()] = true;
+      return;
     case StmtKind::block:
       for (const Stmt& child : as<BlockNode>(s)->stmts) collect_reads(child, seen, read);
       return;
@@ -205,6 +208,7 @@ void KernelEmitter::emit(const Stmt& s) {
     case StmtKind::store: return emit_store(*as<StoreNode>(s));
     case StmtKind::alloc: return emit_alloc(*as<AllocNode>(s));
     case StmtKind::barrier: return emit_barrier();
+    case StmtKind::combine: return emit_combine(*as<CombineNode>(s));
     case StmtKind::block:
       for (const Stmt& child : as<BlockNode>(s)->stmts) emit(child);
       return;

@@ -68,6 +68,11 @@ class KernelEmitter {
   void emit_barrier();
   int64_t constant_elements(const Tensor& tensor) const;
 
+  // kernel_combine.cpp: work-items of a wave combine what they hold
+  void emit_combine(const CombineNode& combine);
+  llvm::Value* exchange(llvm::Value* value, int distance);
+  llvm::Value* lane_number();
+
   // kernel_expr.cpp: expressions and accesses
   static constexpr int all_lanes = -1;
   llvm::Value* emit(const Expr& e, int lane, bool in_index);

@@ -72,12 +72,15 @@ class Builder {
         if (is_block(loop.kind) && s.attach == AttachKind::at)
           throw Error(where, fmt::format("{} is computed inside {}", s.name, s.attach_stage),
                       "only stages at the root are spread over work-groups");
-        if (is_thread(loop.kind) && s.attach == AttachKind::at && b.scope == Scope::registers)
+        // (A reduction across work-items leaves its result in each of them.)
+        if (is_thread(loop.kind) && !loop.is_reduction && s.attach == AttachKind::at && b.scope == Scope::registers)
           throw Error(where, fmt::format("{} lives in registers, which belong to one work-item", s.name),
                       "put the stage in shared memory, or leave its loops unbound");
         if (is_thread(loop.kind) && !as_constant(b.loop_extent[leaf]))
           throw Error(where, fmt::format("its extent {} is not a constant", to_string(b.loop_extent[leaf])),
                       "split it by a constant and bind the inner loop");
+        if (is_thread(loop.kind) && loop.is_reduction && is_constant(b.loop_extent[leaf], 0))
+          throw Error(where, "its extent is 0: no work-item would be left to store the identity", "leave the loop unbound");
         auto [found, fresh] = indices_.emplace(loop.kind, BoundIndex{b.loop_extent[leaf], name});
         if (!fresh && !is_constant(simplify(found->second.extent - b.loop_extent[leaf]), 0))
           throw Error(where,
@@ -138,7 +141,7 @@ class Builder {
         idle.emplace_back(kind, Var(fmt::format("idle_{}", to_string(kind))));
         guards.push_back(idle.back().second == 0);
       }
-    Stmt body = nest(s, 0, guards, idle.empty());
+    Stmt body = nest(s, 0, guards, idle.empty() && across(s).empty());
     for (const auto& [kind, var] : idle) body = make_loop(kind, var, 0, indices_.at(kind).extent, body);
     return body;
   }
@@ -168,6 +171,18 @@ class Builder {
           return &l_.bounds.at(s.name);
         }
     return nullptr;
+  }
+
+  // The reduction loops of a stage that run as work-items.
+  static std::vector<LoopKind> across(const Stage& s) {
+    std::vector<LoopKind> kinds;
+    for (size_t depth = 0; depth < s.leaves.size(); ++depth)
+      if (is_across(s, depth)) kinds.push_back(s.loops[s.leaves[depth]].kind);
+    return kinds;
+  }
+  static bool is_across(const Stage& s, size_t depth) {
+    const StageLoop& loop = s.loops[s.leaves[depth]];
+    return loop.is_reduction && is_thread(loop.kind);
   }
 
   bool is_reduction_leaf(const Stage& s, size_t depth) const { return s.loops[s.leaves[depth]].is_reduction; }
@@ -286,10 +301,18 @@ class Builder {
       const auto* component = as<ReduceNode>(s.body[o]);
       bare = component && component->index == static_cast<int>(o);
     }
+    const std::vector<LoopKind> work_items = across(s);
+    if (data_inside && !work_items.empty())
+      throw Error("stage " + s.name, fmt::format("a data loop runs inside its reduction, of which a loop is bound to {}", to_string(work_items[0])),
+                  "reorder the data loops outside of the reduction's loops");
+    for (int leaf : s.leaves)
+      if (!work_items.empty() && s.loops[leaf].kind == LoopKind::vectorized)
+        throw Error("stage " + s.name, fmt::format("a loop of its reduction is bound to {}, and {}.{} is vectorized", to_string(work_items[0]), s.name, s.loops[leaf].name),
+                    fmt::format("unroll {}.{}: work-items combine one element at a time", s.name, s.loops[leaf].name));
     if (data_inside && !bare)
       throw Error("stage " + s.name, "a data loop runs inside a reduction loop, and the result is converted or used further",
                   fmt::format("cache_write {} first, so that the sums have a place of their own", s.name));
-    const bool in_place = bare && (data_inside || b.scope != Scope::global);
+    const bool in_place = bare && work_items.empty() && (data_inside || b.scope != Scope::global);
 
     std::vector<Tensor> accumulators;
     for (size_t c = 0; c < components; ++c)
@@ -318,7 +341,10 @@ class Builder {
     // The accumulator outside the data guards: the sources may lie beyond a tensor's edge.
     if (!in_place) update_guards.insert(update_guards.begin(), guards.begin(), guards.end());
     Stmt update = guarded(update_guards, update_stores(s, r, accumulators, at));
-    for (size_t i = s.leaves.size(); i-- > depth;) update = loop(s, i, with_children(s, i, update));
+    for (size_t i = s.leaves.size(); i-- > depth;) {
+      update = with_children(s, i, update);
+      if (!is_across(s, i)) update = loop(s, i, update);
+    }
 
     if (in_place) return make_block({init, update});
     std::function<Expr(const Expr&)> finish = [&](const Expr& e) {
@@ -328,8 +354,20 @@ class Builder {
     std::vector<Stmt> results;
     for (size_t o = 0; o < s.outputs.size(); ++o)
       results.push_back(make_store(b.local[o], store_indices(s), element(s, finish(s.body[o]))));
-    Stmt whole = make_block({init, update, guarded(guards, make_block(std::move(results)))});
+    // Each work-item reduces its share; then they combine. The first one stores what is not its own.
+    std::vector<Expr> result_guards = guards;
+    Stmt combination = make_block({});
+    int64_t width = 1;
+    for (size_t i = depth; i < s.leaves.size(); ++i) {
+      if (!is_across(s, i)) continue;
+      width *= *as_constant(b.loop_extent[s.leaves[i]]);
+      if (b.scope != Scope::registers) result_guards.push_back(s.loops[s.leaves[i]].var == 0);
+    }
+    if (!work_items.empty()) combination = make_combine(accumulators, r.combiner, work_items, width);
+    Stmt whole = make_block({init, update, combination, guarded(result_guards, make_block(std::move(results)))});
     for (const Tensor& a : accumulators) whole = make_alloc(a, Scope::registers, whole);
+    for (size_t i = s.leaves.size(); i-- > depth;)
+      if (is_across(s, i)) whole = loop(s, i, whole);
     return whole;
   }
 

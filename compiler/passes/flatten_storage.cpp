@@ -61,6 +61,11 @@ class Flattener {
         s, [&](const Expr& e) { return run(e); }, [&](const Stmt& child) { return run(child); });
     if (const auto* store = as<StoreNode>(mapped))
       return make_store(flat(store->tensor), {index(store->tensor, store->indices)}, store->value);
+    if (const auto* c = as<CombineNode>(mapped)) {
+      std::vector<Tensor> values;
+      for (const Tensor& t : c->values) values.push_back(flat(t));
+      return make_combine(std::move(values), c->combiner, c->along, c->width);
+    }
     if (const auto* alloc = as<AllocNode>(mapped)) return make_alloc(flat(alloc->tensor), alloc->scope, alloc->body);
     return mapped;
   }

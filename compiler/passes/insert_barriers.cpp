@@ -34,6 +34,7 @@ struct Access {
   bool write;
   std::vector<Expr> known;            // what holds where it happens: loop ranges, branch conditions
   std::vector<const VarNode*> inner;  // loops around it that both accesses of a pair run by themselves
+  bool any_work_item = false;         // LLVM may let it run where the branch around it is not taken
 };
 using Accesses = std::vector<Access>;
 
@@ -58,6 +59,7 @@ class Barriers {
     if (work_items_ == 1) return kernel_.body;
     std::vector<Expr> known;
     for (int d = 0; d < 3; ++d) known = with(known, kernel_.thread_index[d] >= 0 && kernel_.thread_index[d] < kernel_.block[d]);
+    outside_ = known;
     return place(kernel_.body, known).stmt;
   }
 
@@ -80,8 +82,11 @@ class Barriers {
       collect(a->args[1], with(known, a->args[0]), loops, out);
       return collect(a->args[2], with(known, !a->args[0]), loops, out);
     }
-    if (const auto* load = as<LoadNode>(e); load && is_shared(*load->tensor))
-      out.push_back({Tensor(load->tensor), load->indices, false, known, loops});
+    if (const auto* load = as<LoadNode>(e); load && is_shared(*load->tensor)) {
+      // A read at a constant place cannot fault: LLVM takes it out of branches, so whoever passes by may make it.
+      const bool any = std::all_of(load->indices.begin(), load->indices.end(), [](const Expr& i) { return as_constant(i) != nullptr; });
+      out.push_back({Tensor(load->tensor), load->indices, false, any ? outside_ : known, loops, any});
+    }
     for_each_child(e, [&](const Expr& child) { collect(child, known, loops, out); });
   }
 
@@ -263,7 +268,7 @@ class Barriers {
   bool races(const Accesses& own) {
     for (const Access& a : own)
       for (const Access& b : own)
-        if (a.write && !b.write && conflict(a, b, nullptr)) return true;
+        if (a.write && !b.write && !b.any_work_item && conflict(a, b, nullptr)) return true;
     return false;
   }
 
@@ -275,6 +280,7 @@ class Barriers {
 
   const Kernel& kernel_;
   int64_t work_items_;
+  Known outside_;  // of all branches and loops
   std::set<const TensorNode*> shared_;
   std::map<const VarNode*, Var> renamed_;
 };

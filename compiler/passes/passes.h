@@ -14,6 +14,7 @@ void pipeline_loops(Lowering& l);
 void guard_tails(Lowering& l);
 void partition_tails(Lowering& l);
 void split_kernels(Lowering& l);
+void combine_work_items(Lowering& l);
 void place_storage(Lowering& l);
 void insert_barriers(Lowering& l);
 void lay_out_storage(Lowering& l);

@@ -29,7 +29,7 @@ class Vectorizer {
         [&](const Stmt& x) {
           if (const auto* l = as<LoopNode>(x)) uniform &= !uses(l->begin, var_) && !uses(l->end, var_);
           if (const auto* b = as<BranchNode>(x)) uniform &= !uses(b->condition, var_);
-          uniform &= x->kind != StmtKind::barrier;
+          uniform &= x->kind != StmtKind::barrier && x->kind != StmtKind::combine;
           return uniform;
         },
         [](const Expr&) { return false; });

@@ -119,9 +119,9 @@ TEST_CASE("refusals: rfactor") {
 }
 
 TEST_CASE("refusals: bind") {
-  CHECK(refusal({"bind C.k to thread_x"}) ==
-        "bind C.k to thread_x: C.k is a reduction loop: its iterations depend on one another (hint: bind data loops; "
-        "split the reduction off with a stage of its own)");
+  CHECK(refusal({"bind C.k to block_x"}) ==
+        "bind C.k to block_x: C.k is a reduction loop: work-groups cannot combine their results (hint: bind it to thread_x, "
+        "thread_y or thread_z, or rfactor it and bind the loop of its partial results)");
   CHECK(refusal({"bind C.i to block_x", "bind C.j to block_x"}) ==
         "bind C.j to block_x: C.i is bound to block_x already (hint: use another index)");
   CHECK(refusal({"bind C.i to block_x", "bind C.i to block_y"}) ==

@@ -15,9 +15,9 @@ void bind(StepContext& c) {
   LoopKind kind = LoopKind::serial;
   for (LoopKind k : {block_x, block_y, block_z, thread_x, thread_y, thread_z})
     if (to_string(k) == c.step.word) kind = k;
-  if (s.loops[l].is_reduction)
-    c.refuse(fmt::format("{}.{} is a reduction loop: its iterations depend on one another", s.name, s.loops[l].name),
-           "bind data loops; split the reduction off with a stage of its own");
+  if (s.loops[l].is_reduction && is_block(kind))
+    c.refuse(fmt::format("{}.{} is a reduction loop: work-groups cannot combine their results", s.name, s.loops[l].name),
+             "bind it to thread_x, thread_y or thread_z, or rfactor it and bind the loop of its partial results");
   for (int other : s.leaves)
     if (s.loops[other].kind == kind)
       c.refuse(fmt::format("{}.{} is bound to {} already", s.name, s.loops[other].name, c.step.word), "use another index");
@@ -60,7 +60,7 @@ void mark(StepContext& c, LoopKind kind) {
 std::vector<StepRow> mark_steps() {
   return {
       {"bind", "@A to @W", {"block_x", "block_y", "block_z", "thread_x", "thread_y", "thread_z"}, bind,
-       "iterations become work-groups or work-items"},
+       "iterations become work-groups or work-items; a reduction loop's work-items combine what they have"},
       {"vectorize", "@A", {}, [](StepContext& c) { mark(c, LoopKind::vectorized); }, "iterations become the lanes of vectors"},
       {"unroll", "@A", {}, [](StepContext& c) { mark(c, LoopKind::unrolled); }, "iterations are written out"},
   };
