@@ -64,6 +64,7 @@ FunctionData describe_function(const LoweredFunction& f) {
   for (const Kernel& k : f.kernels) {
     LaunchData launch;
     launch.kernel = k.name;
+    if (k.condition.defined()) launch.condition = shape_expr(k.condition, f.symbols);
     for (size_t d = 0; d < 3; ++d) {
       launch.grid[d] = shape_expr(k.grid[d], f.symbols);
       launch.block[d] = static_cast<uint32_t>(k.block[d]);

@@ -28,11 +28,18 @@ struct StageBounds {
 };
 
 struct Lowering {
+  Lowering(Target target, Program program) : target(std::move(target)), program(std::move(program)) {}
+
   Target target;
   Program program;
   std::vector<Stage> stages;                  // producers before consumers, no inlined ones
   std::map<std::string, StageBounds> bounds;  // by Stage::name
+  std::vector<Var> predicated;                // loops that partition_tails leaves whole: conditions stay on each iteration
   LoweredFunction function;
+  std::vector<Lowering> versions;             // until merge_versions: beside this one, for some shapes
+  std::vector<Lowering> merged;               // what they were, for what later passes ask of their stages
+  bool has_versions = false;                  // from then on: every nest stands under a condition
+  Expr condition;                             // of a version: when it runs, if none before it does
   LoweredFunction nested;                     // as it was before flatten_storage: what the certificate reads beside it
 
   const Stage& stage(std::string_view name) const;

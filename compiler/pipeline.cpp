@@ -18,12 +18,14 @@ constexpr Pass passes[] = {
     {"infer_bounds", "how much of each stage is computed where", infer_bounds, {}},
     {"build_loops", "loop nests, memory and guards", build_loops, Form::looped},
     {"pipeline_loops", "stage the next tiles while one is used", pipeline_loops, Form::looped},
+    {"merge_versions", "versions stand side by side under their conditions", merge_versions, Form::looped},
     {"guard_tails", "drop every guard that always holds", guard_tails, Form::looped},
     {"partition_tails", "run the bulk unguarded, predicate the tail", partition_tails, Form::looped},
     // From here on there are kernels: no loop over work-groups or work-items is left.
     {"split_kernels", "one kernel per root stage, bound loops become indices", split_kernels, Form::kernels},
     {"combine_work_items", "reductions across work-items: lanes of a wave, then LDS", combine_work_items, Form::kernels},
     {"place_storage", "LDS is allocated once for the whole kernel", place_storage, Form::kernels},
+    {"virtual_threads", "each work-item plays its virtual threads side by side", virtual_threads, Form::kernels},
     {"insert_barriers", "order LDS accesses of different work-items", insert_barriers, Form::kernels},
     {"lay_out_storage", "pad and swizzle tiles in LDS", lay_out_storage, Form::kernels},
     {"vectorize_loops", "vectorized loops become vectors", vectorize_loops, Form::vectorized},
@@ -46,10 +48,11 @@ Lowering lower(const Program& program, const Target& target, const PipelineOptio
   }
   if (!known) throw Error("--stop-after", fmt::format("there is no pass {}", options.stop_after), "the passes are " + names);
 
-  Lowering l{target, program, {}, {}, {}, {}};
+  Lowering l(target, program);
   for (const Pass& pass : passes) {
     const auto start = std::chrono::steady_clock::now();
     const double isl_before = IslClock::milliseconds();
+    for (Lowering& version : l.versions) pass.run(version);
     pass.run(l);
     const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
     if (options.verify && pass.form) verify(l.function, *pass.form, pass.name);

@@ -361,7 +361,7 @@ Stmt as_loops(const Kernel& k) {
   for (int d = 0; d < 3; ++d)
     body = make_loop(static_cast<LoopKind>(static_cast<int>(LoopKind::block_x) + d), k.block_index[d], Expr(0), k.grid[d],
                      body);
-  return body;
+  return k.condition.defined() ? make_branch(k.condition, body) : body;
 }
 
 }  // namespace

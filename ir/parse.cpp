@@ -20,6 +20,15 @@ constexpr int max_depth = 400;
 class Parser {
  public:
   Parser(std::string_view text, const std::string& file) : lex_(text, file) {}
+  explicit Parser(Lexer& lexer) : lex_(lexer) {}
+
+  // A condition on variables that are found by name; `lexer` goes on behind it.
+  Expr condition_on(const FindVariable& find, Lexer& lexer) {
+    find_ = &find;
+    Expr e = condition();
+    lexer = lex_;
+    return e;
+  }
 
   Program program() {
     lex_.expect("function");
@@ -457,6 +466,9 @@ class Parser {
     const auto scope = scopes_.find(name);
     const bool is_variable = scope != scopes_.end() && !scope->second.empty();
     if (is_variable && !lex_.peek().is("[")) return scope->second.back();
+    if (find_) {
+      if (const auto v = (*find_)(name)) return *v;
+    }
     if (auto t = tensors_.find(name); t != tensors_.end()) {
       lex_.expect("[");
       std::vector<Expr> indices = list("]");
@@ -489,7 +501,7 @@ class Parser {
     if (lex_.accept("combine")) return combine(at);
     if (lex_.accept("for")) {
       LoopKind kind = LoopKind::serial;
-      for (LoopKind k : {LoopKind::vectorized, LoopKind::unrolled, LoopKind::block_x, LoopKind::block_y, LoopKind::block_z,
+      for (LoopKind k : {LoopKind::vectorized, LoopKind::unrolled, LoopKind::virtual_thread, LoopKind::block_x, LoopKind::block_y, LoopKind::block_z,
                          LoopKind::thread_x, LoopKind::thread_y, LoopKind::thread_z})
         if (lex_.peek().is(to_string(k))) {
           Lexer ahead = lex_;
@@ -510,11 +522,9 @@ class Parser {
       return make_loop(kind, v, begin, end, body);
     }
     if (lex_.accept("if")) {
-      Expr condition = expr();
-      if (condition.type() != boolean)
-        lex_.fail_at(at, fmt::format("the condition is {}, not bool", to_string(condition.type())), "compare it, as in x != 0");
+      const Expr holds = condition();
       Stmt then_body = braced();
-      return make_branch(condition, then_body, lex_.accept("else") ? braced() : Stmt());
+      return make_branch(holds, then_body, lex_.accept("else") ? braced() : Stmt());
     }
     if (lex_.accept("alloc")) {
       Scope scope{};
@@ -578,6 +588,14 @@ class Parser {
     return make_combine(std::move(values), c, std::move(along), width);
   }
 
+  Expr condition() {
+    const Token at = lex_.peek();
+    Expr e = expr();
+    if (e.type() != boolean)
+      lex_.fail_at(at, fmt::format("the condition is {}, not bool", to_string(e.type())), "compare it, as in x != 0");
+    return e;
+  }
+
   // An expression that has to be an i64.
   Expr index_expr(std::string_view what) {
     const Token at = lex_.peek();
@@ -620,6 +638,7 @@ class Parser {
       (d < 3 ? k.block_index[d] : k.thread_index[d - 3]) = v;
     }
     lex_.expect("]");
+    if (lex_.accept("when")) k.condition = condition();
     k.body = braced();
     return k;
   }
@@ -630,6 +649,7 @@ class Parser {
   std::map<std::string, Combiner> combiners_;
   std::vector<Expr> reductions_;  // of the definition being read
   std::vector<Var> declared_symbols_;
+  const FindVariable* find_ = nullptr;  // beside the scopes
   int depth_ = 0;
 };
 
@@ -637,5 +657,6 @@ class Parser {
 
 Program parse_program(std::string_view text, const std::string& file) { return Parser(text, file).program(); }
 LoweredFunction parse_function(std::string_view text, const std::string& file) { return Parser(text, file).function(); }
+Expr parse_condition(Lexer& lexer, const FindVariable& find) { return Parser(lexer).condition_on(find, lexer); }
 
 }  // namespace lathe

@@ -13,7 +13,7 @@ bool is_reserved(const std::string& name) {
     std::set<std::string> w = {"function", "out",   "schedule", "combiner", "identity", "kernel",   "grid",  "block",
                                "indices",  "for",   "in",       "if",       "else",     "alloc",    "barrier", "combine", "ramp",
                                "broadcast", "true", "false",    "inf",      "nan",      "sum",      "product", "any",
-                               "all",      "argmin", "argmax",  "workspaces"};
+                               "all",      "argmin", "argmax",  "workspaces", "when"};
     for (const OpRow& row : op_rows)
       if (row.form == OpForm::call) w.insert(std::string(row.text));
     for (const DTypeRow& row : dtype_rows) w.insert(std::string(row.name));
@@ -259,8 +259,9 @@ std::string print_kernel(const Kernel& k, StmtLines* lines) {
   std::string symbols = print_symbols(k.symbols, names), buffers = print_tensors(k.buffers, k.written, names), indices;
   for (const auto& index : {k.block_index, k.thread_index})
     for (int d = 0; d < 3; ++d) indices += (indices.empty() ? "" : ", ") + (index[d].defined() ? names.of(index[d]) : "_");
-  std::string head = fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}] {{\n", k.name, symbols, buffers,
-                                 print_list(k.grid, names), k.block[0], k.block[1], k.block[2], indices);
+  const std::string grid = print_list(k.grid, names), when = k.condition.defined() ? " when " + print(k.condition, names) : "";
+  std::string head = fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}]{} {{\n", k.name, symbols, buffers, grid,
+                                 k.block[0], k.block[1], k.block[2], indices, when);
   StmtPrinter body(names, lines, 2);
   body.print(k.body, 1);
   return head + body.take() + "}\n";
@@ -338,7 +339,7 @@ std::string to_string(const Program& p) {
   }
   if (!p.steps.empty()) {
     text += "\nschedule {\n";
-    for (const Step& step : p.steps) text += "  " + to_string(step) + "\n";
+    for (const Step& step : p.steps) text += indented(to_string(step)) + "\n";
     text += "}\n";
   }
   return text;

@@ -11,6 +11,7 @@ std::string_view to_string(LoopKind kind) {
     case LoopKind::serial: return "serial";
     case LoopKind::vectorized: return "vectorized";
     case LoopKind::unrolled: return "unrolled";
+    case LoopKind::virtual_thread: return "virtual";
     case LoopKind::block_x: return "block_x";
     case LoopKind::block_y: return "block_y";
     case LoopKind::block_z: return "block_z";

@@ -15,10 +15,11 @@ enum class StmtKind : uint8_t { loop, branch, store, alloc, barrier, block, comb
 // How the iterations of a loop run.
 enum class LoopKind : uint8_t {
   serial, vectorized, unrolled,
+  virtual_thread,                // one of several that each work-item plays: all keep step with its barriers
   block_x, block_y, block_z,     // one work-group each
   thread_x, thread_y, thread_z,  // one work-item each
 };
-std::string_view to_string(LoopKind kind);  // "serial", "vectorized", "unrolled", "block_x", …
+std::string_view to_string(LoopKind kind);  // "serial", "vectorized", "unrolled", "virtual", "block_x", …
 constexpr bool is_block(LoopKind k) { return k >= LoopKind::block_x && k <= LoopKind::block_z; }
 constexpr bool is_thread(LoopKind k) { return k >= LoopKind::thread_x; }
 constexpr bool is_bound(LoopKind k) { return k >= LoopKind::block_x; }
@@ -110,6 +111,7 @@ struct Kernel {
   std::vector<bool> written;    // beside `buffers`: does the kernel write it?
   std::vector<Var> symbols;     // shape symbols, each an i64, after the buffers
   std::vector<Expr> grid;       // work-groups along x, y, z: i64 expressions of the symbols
+  Expr condition;               // on the symbols: where it does not hold the kernel is not run; empty: it always is
   int64_t block[3] = {1, 1, 1};  // work-items along x, y, z
   Var block_index[3], thread_index[3];
   Stmt body;

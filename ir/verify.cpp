@@ -146,6 +146,7 @@ class Verifier {
     for (const Expr& e : {l.begin, l.end})
       if (e.type() != i64) fail(fmt::format("a loop bound is {}, not i64", to_string(e.type())));
     if (form_ >= Form::vectorized && l.loop == LoopKind::vectorized) fail("a vectorized loop is left");
+    if (form_ >= Form::vectorized && l.loop == LoopKind::virtual_thread) fail("a loop over virtual threads is left");
     if (form_ >= Form::unrolled && l.loop == LoopKind::unrolled) fail("an unrolled loop is left");
     bool fresh = false;
     if (is_bound(l.loop)) {
@@ -205,6 +206,7 @@ std::vector<std::string> violations(const Kernel& k, Form form) {
     v.found.push_back(fmt::format("kernel {}: {} flags for {} buffers", k.name, k.written.size(), k.buffers.size()));
   if (k.grid.size() != 3) v.found.push_back(fmt::format("kernel {}: {} grid extents", k.name, k.grid.size()));
   for (const Expr& e : k.grid) v.check(e);
+  if (k.condition.defined()) v.check(k.condition);
   for (int d = 0; d < 3; ++d)
     if (k.block[d] < 1) v.found.push_back(fmt::format("kernel {}: block extent {} is {}", k.name, d, k.block[d]));
   for (const Var& index : k.block_index) v.bind(index);

@@ -179,13 +179,13 @@ Stmt substitute(const Stmt& s, const Substitution& map) {
       s, [&](const Expr& e) { return substitute(e, map); }, [&](const Stmt& child) { return substitute(child, map); });
 }
 
-Stmt with_new_loops(const Stmt& s) {
+Stmt with_new_loops(const Stmt& s, const std::function<Var(const Var&)>& copy) {
   if (const auto* l = as<LoopNode>(s)) {
-    const Var var(l->var.name());
-    return make_loop(l->loop, var, l->begin, l->end, with_new_loops(substitute(l->body, {{l->var.node(), var}})));
+    const Var var = copy ? copy(l->var) : Var(l->var.name());
+    return make_loop(l->loop, var, l->begin, l->end, with_new_loops(substitute(l->body, {{l->var.node(), var}}), copy));
   }
   return map_children(
-      s, [](const Expr& e) { return e; }, [](const Stmt& child) { return with_new_loops(child); });
+      s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return with_new_loops(child, copy); });
 }
 
 bool uses_any(const Expr& e, const std::function<bool(const VarNode*)>& is_one) {

@@ -28,7 +28,7 @@ using Substitution = std::unordered_map<const VarNode*, Expr>;
 Expr substitute(const Expr& e, const Substitution& map);
 Stmt substitute(const Stmt& s, const Substitution& map);
 // A copy whose loops bind new variables: a variable is bound once.
-Stmt with_new_loops(const Stmt& s);
+Stmt with_new_loops(const Stmt& s, const std::function<Var(const Var&)>& copy = {});
 
 // Does `v` occur in `e`?
 bool uses(const Expr& e, const Var& v);

@@ -23,6 +23,7 @@ Questions::Questions(const LoweredFunction& f, const Kernel& k, const KernelAcce
     for (const Expr& extent : t.shape())
       if (!as_constant(extent)) promises_.push_back(holds(extent >= 0));
   for (const LoweredFunction::Promise& p : f.promises) promises_.push_back(holds(p.condition));
+  if (k.condition.defined()) promises_.push_back(holds(k.condition));
   for (size_t b = 0; b < k.buffers.size(); ++b)
     if (!k.written[b]) refuter_.steady(k.buffers[b]);
   for (const Access& access : a.accesses)

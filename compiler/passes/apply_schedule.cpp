@@ -3,12 +3,13 @@
 //   before  P[i] = A[i] * 2;  C[i] = P[i] + 1;  compute_inline P
 //   after   C[i] = A[i] * 2 + 1
 //
-// It stands first: everything after it works on the stages that will have loops of their own.
+// The versions of the schedule (specialize) are lowered beside it, each as if its condition were promised. It stands first: everything after it works on the stages that will have loops of their own.
 #include <fmt/format.h>
 
 #include <set>
 
 #include "compiler/passes/passes.h"
+#include "ir/print.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
@@ -106,8 +107,9 @@ void check_attachment(const Lowering& l, const Stage& stage) {
 
 }  // namespace
 
-void apply_schedule(Lowering& l) {
-  const Schedule schedule(l.program);
+namespace {
+
+void apply(const Schedule& schedule, Lowering& l) {
   l.stages = schedule.stages();
   for (size_t i = 0; i < l.stages.size(); ++i) {
     if (l.stages[i].attach != AttachKind::inlined) continue;
@@ -123,6 +125,20 @@ void apply_schedule(Lowering& l) {
   l.function.symbols = l.program.symbols;
   l.function.arguments = l.program.arguments;
   for (const Tensor& t : l.program.arguments) l.function.is_output.push_back(!t.is_placeholder());
+  for (const Expr& promise : schedule.promises()) l.function.promises.push_back({promise, to_string(promise)});
+}
+
+}  // namespace
+
+void apply_schedule(Lowering& l) {
+  const Schedule schedule(l.program);
+  apply(schedule, l);
+  for (const auto& [condition, steps] : schedule.versions()) {
+    Lowering version(l.target, l.program);
+    version.condition = condition;
+    apply(*steps, version);
+    l.versions.push_back(std::move(version));
+  }
 }
 
 }  // namespace lathe

@@ -8,9 +8,11 @@
 // dimension. It stands before build_loops, which needs every extent.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/passes/passes.h"
+#include "compiler/passes/with_facts.h"
 #include "ir/print.h"
 #include "ir/schedule/loop_values.h"
 #include "ir/simplify.h"
@@ -22,9 +24,7 @@ namespace {
 
 class Inference {
  public:
-  explicit Inference(Lowering& l) : l_(l) {
-    for (const Var& symbol : l.function.symbols) symbols_.assume(symbol >= 0);
-  }
+  explicit Inference(Lowering& l) : l_(l), symbols_(symbol_facts(l.function)) {}
 
   void run() {
     for (size_t i = l_.stages.size(); i-- > 0;) infer(l_.stages[i]);
@@ -46,11 +46,11 @@ class Inference {
         b.min.push_back(0);
         b.extent.push_back(a.extent);
       }
+    extents(s, b);
     if (s.store_stage.empty()) {
       b.store_min = b.min;
       b.store_extent = b.extent;
     }
-    extents(s, b);
     values(s, b);
     b.facts = symbols_;
     for (const EnclosingLoop& e : around)
@@ -111,8 +111,8 @@ class Inference {
       const StageLoop& loop = e.stage->loops[e.loop];
       if (loop.kind == LoopKind::vectorized)
         throw Error(where, fmt::format("{}.{} is vectorized", e.stage->name, loop.name), "compute it at a loop further out");
-      // All work-items of a group share one LDS region: it serves them all.
-      if (b.scope == Scope::shared && is_thread(loop.kind)) continue;
+      // All work-items of a group share one LDS region: it serves them all, and their virtual threads.
+      if (b.scope == Scope::shared && (is_thread(loop.kind) || loop.kind == LoopKind::virtual_thread)) continue;
       fixed.insert(loop.var.node());
       if (i < outlives_from) kept.insert(loop.var.node());
     }
@@ -193,15 +193,58 @@ class Inference {
   void extents(const Stage& s, StageBounds& b) {
     std::vector<Expr> axes = b.extent;
     for (const Axis& a : s.reduce_axes) axes.push_back(a.extent);
-    b.loop_extent = loop_extents(s, axes);
+    b.loop_extent = loop_extents(s, axes, [&](const LoopRelation& r, std::vector<Expr>& extent) {
+      if (r.tail == Tail::round_up) round_up(s, b, r, extent);
+      if (r.tail == Tail::shift_inwards && !r.by_parts)
+        require(s, r, extent[r.fused] >= r.factor, fmt::format("the extent {} is less than the factor", to_string(extent[r.fused])));
+    });
     for (int leaf : s.leaves) {
       const StageLoop& loop = s.loops[leaf];
-      if (as_constant(b.loop_extent[leaf]) || (loop.kind != LoopKind::vectorized && loop.kind != LoopKind::unrolled)) continue;
-      const std::string does = loop.kind == LoopKind::vectorized ? "vectorize" : "unroll";
-      throw Error(fmt::format("{} {}.{}", does, s.name, loop.name),
+      const bool virtual_threads = loop.kind == LoopKind::virtual_thread;
+      if (as_constant(b.loop_extent[leaf]) || (loop.kind != LoopKind::vectorized && loop.kind != LoopKind::unrolled && !virtual_threads)) continue;
+      const std::string does = loop.kind == LoopKind::vectorized ? "vectorize" : virtual_threads ? "bind" : "unroll";
+      throw Error(fmt::format("{} {}.{}{}", does, s.name, loop.name, virtual_threads ? " to virtual" : ""),
                   fmt::format("its extent {} is not a constant", to_string(b.loop_extent[leaf])),
                   fmt::format("split it by a small constant and {} the inner loop", does));
     }
+  }
+
+  // Whole multiples are computed: a region in local memory grows to hold them. Anywhere else, and in a reduction, which
+  // would add up more than it should, the extent has to be a multiple.
+  void round_up(const Stage& s, StageBounds& b, const LoopRelation& r, std::vector<Expr>& loops) {
+    const Expr whole = loops[r.fused];
+    const bool grows = s.attach == AttachKind::at && !s.loops[r.fused].is_reduction;
+    const int64_t* size = as_constant(whole);
+    if (grows && size && grow(s, b, loops, r.fused, (*size + r.factor - 1) / r.factor * r.factor)) return;
+    require(s, r, whole % r.factor == 0, fmt::format("{} does not divide the extent {}", r.factor, to_string(whole)));
+  }
+
+  // Can the loop run to `extent`, further than it needs to? The outer one of a split reaches further than the split loop,
+  // which is guarded or rounded up in turn; any other would run into the next iteration of the loop outside it.
+  static bool grow(const Stage& s, StageBounds& b, std::vector<Expr>& loops, int loop, int64_t extent) {
+    if (is_constant(loops[loop], extent)) return true;
+    if (loop >= static_cast<int>(s.axes.size())) {
+      const auto from = std::find_if(s.relations.begin(), s.relations.end(), [&](const LoopRelation& r) {
+        return r.kind == LoopRelation::Kind::split && r.outer == loop;
+      });
+      if (from == s.relations.end()) return false;
+      const int64_t* inner = as_constant(loops[from->inner]);
+      if (from->tail == Tail::round_up && (!inner || !grow(s, b, loops, from->fused, extent * *inner))) return false;
+    } else {
+      b.extent[loop] = extent;
+    }
+    loops[loop] = extent;
+    return true;
+  }
+
+  // What a tail needs of an extent: proved, checked at every launch, or refused.
+  void require(const Stage& s, const LoopRelation& r, const Expr& condition, const std::string& otherwise) {
+    if (symbols_.prove(condition)) return;
+    const std::string where = fmt::format("split {}.{} -> {}, {} {} {}, tail {}", s.name, s.loops[r.fused].name, s.loops[r.outer].name,
+                                          s.loops[r.inner].name, r.by_parts ? "into" : "by", r.factor, to_string(r.tail));
+    if (symbols_.refute(condition)) throw Error(where, otherwise, "use tail guard, or another factor");
+    l_.function.promises.push_back({condition, fmt::format("{}, needed because of \"{}\"", to_string(condition), where)});
+    symbols_ = symbol_facts(l_.function);
   }
 
   void values(const Stage& s, StageBounds& b) {
@@ -211,14 +254,45 @@ class Inference {
     split_values_ = std::move(value);
   }
 
+  // The loops that run in place of `loop`.
+  static std::vector<int> leaves_of(const Stage& s, int loop) {
+    std::set<int> from = {loop};
+    for (const LoopRelation& r : s.relations) {
+      if (r.kind == LoopRelation::Kind::split && from.count(r.fused)) from.insert({r.outer, r.inner});
+      if (r.kind == LoopRelation::Kind::fuse && (from.count(r.outer) || from.count(r.inner))) from.insert(r.fused);
+    }
+    std::vector<int> leaves;
+    for (int leaf : s.leaves)
+      if (from.count(leaf)) leaves.push_back(leaf);
+    return leaves;
+  }
+
+  // May the last two tiles both write what they share? One work-item may, in turn; two would race, and sums that are
+  // kept in the elements themselves, updated inside a reduction loop, would add up twice.
+  bool may_write_twice(const Stage& s, const LoopRelation& r) const {
+    const std::vector<int> tiles = leaves_of(s, r.fused);
+    bool reduces = false, may = true;
+    for (int leaf : s.leaves) {
+      reduces |= s.loops[leaf].is_reduction;
+      if (std::find(tiles.begin(), tiles.end(), leaf) != tiles.end()) may &= !reduces && !is_bound(s.loops[leaf].kind);
+    }
+    return may;
+  }
+
   void guards(const Stage& s, StageBounds& b, Facts& stored) {
     auto need = [&](const Expr& condition, std::vector<Expr>& guards) {
       if (!(&guards == &b.reduce_guards ? b.facts : stored).prove(condition)) guards.push_back(condition);
     };
     for (const LoopRelation& r : s.relations) {
-      if (!has_tail(r, b.loop_extent)) continue;
+      if (!has_tail(r, b.loop_extent) || r.tail == Tail::round_up) continue;
+      if (r.tail == Tail::shift_inwards) {  // the first tile that holds an element writes it
+        if (!may_write_twice(s, r)) need(split_values_[r.fused] >= split_values_[r.outer] * b.loop_extent[r.inner], b.data_guards);
+        continue;
+      }
       const Expr inside = split_values_[r.fused] < b.loop_extent[r.fused];
       need(inside, s.loops[r.fused].is_reduction ? b.reduce_guards : b.data_guards);
+      if (r.tail == Tail::predicate)
+        for (int leaf : leaves_of(s, r.inner)) l_.predicated.push_back(s.loops[leaf].var);
       // Whoever is read inside this region need not cover what the tail leaves out.
       if (s.attach == AttachKind::at && as_constant(b.loop_extent[r.fused])) b.facts.assume(inside), stored.assume(inside);
     }

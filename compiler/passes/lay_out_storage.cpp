@@ -23,6 +23,11 @@ namespace {
 class Layouts {
  public:
   explicit Layouts(const Lowering& l) {
+    add(l);
+    for (const Lowering& version : l.merged) add(version);
+  }
+
+  void add(const Lowering& l) {
     for (const Stage& s : l.stages) {
       const StageBounds& b = l.bounds.at(s.name);
       if (!s.layout.plain() && b.scope == Scope::shared)
@@ -106,7 +111,7 @@ class Layouts {
 void lay_out_storage(Lowering& l) {
   Layouts layouts(l);
   if (layouts.empty()) return;
-  for (Kernel& k : l.function.kernels) k.body = layouts.run(k.body, kernel_facts(k));
+  for (Kernel& k : l.function.kernels) k.body = layouts.run(k.body, kernel_facts(l.function, k));
 }
 
 }  // namespace lathe

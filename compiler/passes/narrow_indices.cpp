@@ -19,9 +19,10 @@ namespace {
 
 class Narrower {
  public:
-  explicit Narrower(const Kernel& k) {
+  Narrower(const LoweredFunction& f, const Kernel& k) {
+    const bool promised = !f.promises.empty() || k.condition.defined();
     for (int d = 0; d < 3; ++d) {
-      variables_[k.block_index[d].node()] = std::nullopt;  // a grid that grows with a symbol has no bound
+      if (!promised) variables_[k.block_index[d].node()] = std::nullopt;  // a grid that grows with a symbol has no bound
       know(k.block_index[d], 0, k.grid[d]);
       know(k.thread_index[d], 0, k.block[d]);
     }
@@ -132,7 +133,7 @@ class Narrower {
 }  // namespace
 
 void narrow_indices(Lowering& l) {
-  for (Kernel& k : l.function.kernels) k.body = Narrower(k).run(k.body, kernel_facts(k));
+  for (Kernel& k : l.function.kernels) k.body = Narrower(l.function, k).run(k.body, kernel_facts(l.function, k));
 }
 
 }  // namespace lathe

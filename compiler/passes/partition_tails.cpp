@@ -94,8 +94,8 @@ bool contains_block_loop(const Stmt& s) {
 
 class Partition {
  public:
-  explicit Partition(const LoweredFunction& f) {
-    for (const Var& symbol : f.symbols) outer_.insert(symbol.node());
+  explicit Partition(const Lowering& l) : predicated_(l.predicated) {
+    for (const Var& symbol : l.function.symbols) outer_.insert(symbol.node());
   }
 
   Stmt run(const Stmt& s, const Facts& facts) {
@@ -124,13 +124,32 @@ class Partition {
   }
 
   // The loop as it is, and what is inside it. Variables of work-item loops are never outer: they differ in a group.
+  // Nor are those of virtual threads, which keep step.
   Stmt through(const LoopNode& l, const Facts& facts) {
     Facts inside = facts;
     inside.add_range(l.var, l.begin, l.end);
-    if (!is_thread(l.loop)) outer_.insert(l.var.node());
+    if (!is_thread(l.loop) && l.loop != LoopKind::virtual_thread) outer_.insert(l.var.node());
     Stmt body = run(l.body, inside);
     outer_.erase(l.var.node());
     return make_loop(l.loop, l.var, l.begin, l.end, body);
+  }
+
+  // The conditions that may be taken out of a loop: those of a `predicate` tail stay where they are.
+  std::vector<Expr> guards(const Stmt& s) const {
+    std::vector<Expr> result = guards_in(s);
+    std::erase_if(result, [&](const Expr& g) { return uses_any(g, [&](const VarNode* v) { return is_predicated(v); }); });
+    return result;
+  }
+
+  bool is_predicated(const VarNode* v) const {
+    return std::any_of(predicated_.begin(), predicated_.end(), [&](const Var& p) { return p.node() == v; });
+  }
+
+  // A new variable in place of a loop's.
+  Var copy(const Var& v) {
+    const Var result(v.name());
+    if (is_predicated(v.node())) predicated_.push_back(result);
+    return result;
   }
 
   bool is_outer(const VarNode* v) const { return outer_.count(v) != 0; }
@@ -142,7 +161,7 @@ class Partition {
     Facts bulk = inside;
     // Guards that some iteration of a serial loop always fails are left to cut().
     const std::vector<Expr> conditions =
-        make_true(guards_in(l.body), InnerLoops(l.body), inside, bulk, [&](const VarNode* v) { return is_outer(v); });
+        make_true(guards(l.body), InnerLoops(l.body), inside, bulk, [&](const VarNode* v) { return is_outer(v); });
     Stmt body;
     if (conditions.empty() || bulk.impossible()) {
       body = run(l.body, inside);
@@ -175,7 +194,7 @@ class Partition {
     Facts inside = facts;
     inside.add_range(l.var, l.begin, l.end);
     Facts bulk = facts;
-    std::vector<Expr> guards = guards_in(l.body);
+    std::vector<Expr> guards = this->guards(l.body);
     std::erase_if(guards, [&](const Expr& guard) { return !uses(guard, l.var); });
     const std::vector<Expr> conditions = make_true(guards, inner, inside, bulk, [&](const VarNode* v) { return v != l.var.node() && !inner.contain(v); });
     if (conditions.empty() || bulk.impossible()) return {};
@@ -191,7 +210,7 @@ class Partition {
     inside.add_range(l.var, l.begin, l.end);
     const InnerLoops inner(l.body);
     const bool must_be_constant = l.loop != LoopKind::serial;
-    for (const Expr& guard : guards_in(l.body)) {
+    for (const Expr& guard : guards(l.body)) {
       if (!uses(guard, l.var)) continue;
       const auto at = inner.around(guard, inside).first_failure(guard, l.var, [&](const VarNode* v) { return is_outer(v); });
       if (!at || (must_be_constant && !as_constant(*at))) continue;
@@ -207,24 +226,30 @@ class Partition {
 
   Stmt part(const LoopNode& l, const Expr& begin, const Expr& end, const Facts& facts) {
     if (is_constant(simplify(end - begin), 1)) {
-      const Stmt body = with_new_loops(substitute(l.body, {{l.var.node(), begin}}));
+      const Stmt body = fresh(substitute(l.body, {{l.var.node(), begin}}));
       return run(refine(body, facts), facts);
     }
-    const Var var(l.var.name());
+    const Var var = copy(l.var);
     Facts inside = facts;
     inside.add_range(var, begin, end);
     if (inside.impossible()) return make_block({});
-    const Stmt body = with_new_loops(substitute(l.body, {{l.var.node(), var}}));
+    const Stmt body = fresh(substitute(l.body, {{l.var.node(), var}}));
     return run(refine(make_loop(l.loop, var, begin, end, body), facts), facts);
   }
 
+  // New loops, of which those stay predicated that were.
+  Stmt fresh(const Stmt& s) {
+    return with_new_loops(s, [&](const Var& v) { return copy(v); });
+  }
+
+  std::vector<Var> predicated_;     // loops whose conditions stay
   std::set<const VarNode*> outer_;  // symbols, and loops that do not differ within a group
 };
 
 }  // namespace
 
 void partition_tails(Lowering& l) {
-  l.function.body = Partition(l.function).run(l.function.body, symbol_facts(l.function));
+  l.function.body = Partition(l).run(l.function.body, symbol_facts(l.function));
 }
 
 }  // namespace lathe

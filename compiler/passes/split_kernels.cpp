@@ -4,7 +4,7 @@
 //   after   kernel add_C<n>(A, B, out C) grid [(n + 63) / 64, 1, 1] block [64, 1, 1] indices [bx, …, tx, …] {
 //             C[bx * 64 + tx] = … }
 //
-// A statement outside every bound loop runs in one work-group of one work-item. It stands after partition_tails, which
+// Where the schedule has versions, each of their nests is a kernel that is run under its condition. A statement outside every bound loop runs in one work-group of one work-item. It stands after partition_tails, which
 // reasons about bound loops, and before insert_barriers, which reasons about work-items of one group.
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include <set>
 
 #include "compiler/passes/passes.h"
+#include "ir/print.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
@@ -137,13 +138,51 @@ void collect_buffers(const LoweredFunction& f, Kernel& k) {
             return true;
           });
       }
-  for (const Expr& extent : k.grid)
-    walk(extent, [&](const Expr& e) {
+  std::vector<Expr> launch = k.grid;
+  if (k.condition.defined()) launch.push_back(k.condition);
+  for (const Expr& part : launch)
+    walk(part, [&](const Expr& e) {
       if (const auto* v = as<VarNode>(e)) variables.insert(v);
       return true;
     });
   for (const Var& symbol : f.symbols)
     if (variables.count(symbol.node())) k.symbols.push_back(symbol);
+}
+
+}  // namespace
+
+namespace {
+
+constexpr const char* index_names[] = {"bx", "by", "bz", "tx", "ty", "tz"};
+
+void add_kernel(LoweredFunction& f, std::string name, const Stmt& body, const Expr& condition = {}) {
+  Kernel k;
+  k.name = std::move(name);
+  k.grid = {1, 1, 1};
+  k.condition = condition;
+  for (int d = 0; d < 3; ++d) {
+    k.block_index[d] = Var(index_names[d]);
+    k.thread_index[d] = Var(index_names[d + 3]);
+  }
+  k.body = OwnRegisters(k).run(unbind(body, k));
+  collect_buffers(f, k);
+  f.kernels.push_back(std::move(k));
+}
+
+// The first of the function's tensors that `s` writes.
+std::string written_in(const LoweredFunction& f, const Stmt& s) {
+  std::string name;
+  walk(
+      s,
+      [&](const Stmt& x) {
+        const auto* store = as<StoreNode>(x);
+        for (const auto* list : {&f.arguments, &f.workspaces})
+          for (const Tensor& t : *list)
+            if (store && name.empty() && store->tensor.get() == t.get()) name = t.name();
+        return name.empty();
+      },
+      [](const Expr&) { return false; });
+  return name;
 }
 
 }  // namespace
@@ -155,18 +194,23 @@ void split_kernels(Lowering& l) {
     nests = block->stmts;
   else
     nests = {f.body};
+  if (l.has_versions) {
+    std::vector<std::string> conditions;
+    for (const Stmt& nest : nests) {
+      const auto* version = as<BranchNode>(nest);
+      if (version && (version->else_body || has_load(version->condition))) version = nullptr;
+      const std::string when = version ? to_string(version->condition) : "true";
+      if (conditions.empty() || conditions.back() != when) conditions.push_back(when);
+      add_kernel(f, fmt::format("{}_v{}_{}", f.name, conditions.size(), written_in(f, nest)), version ? version->then_body : nest,
+                 version ? version->condition : Expr());
+    }
+    f.body = {};
+    return;
+  }
   std::vector<const Stage*> roots;
   for (const Stage& s : l.stages)
     if (s.attach == AttachKind::root) roots.push_back(&s);
-  static constexpr const char* index_names[] = {"bx", "by", "bz", "tx", "ty", "tz"};
   for (const Stage* root : roots) {
-    Kernel k;
-    k.name = roots.size() == 1 ? f.name : f.name + "_" + root->name;
-    k.grid = {1, 1, 1};
-    for (int d = 0; d < 3; ++d) {
-      k.block_index[d] = Var(index_names[d]);
-      k.thread_index[d] = Var(index_names[d + 3]);
-    }
     // build_loops made one nest a root stage, in this order; partitioning may have cut a nest into several statements.
     std::vector<Stmt> own;
     for (const Stmt& nest : nests) {
@@ -181,10 +225,7 @@ void split_kernels(Lowering& l) {
           [](const Expr&) { return false; });
       if (writes) own.push_back(nest);
     }
-    k.body = unbind(make_block(std::move(own)), k);
-    k.body = OwnRegisters(k).run(k.body);
-    collect_buffers(f, k);
-    f.kernels.push_back(std::move(k));
+    add_kernel(f, roots.size() == 1 ? f.name : f.name + "_" + root->name, make_block(std::move(own)));
   }
   f.body = {};
 }

@@ -1,5 +1,7 @@
 #include "compiler/passes/with_facts.h"
 
+#include <algorithm>
+
 #include "ir/visit.h"
 
 namespace lathe {
@@ -7,12 +9,19 @@ namespace lathe {
 Facts symbol_facts(const LoweredFunction& f) {
   Facts facts;
   for (const Var& symbol : f.symbols) facts.assume(symbol >= 0);
+  for (const auto& promise : f.promises) facts.assume(promise.condition);
   return facts;
 }
 
-Facts kernel_facts(const Kernel& k) {
+Facts kernel_facts(const LoweredFunction& f, const Kernel& k) {
   Facts facts;
   for (const Var& symbol : k.symbols) facts.assume(symbol >= 0);
+  const auto is_foreign = [&](const VarNode* v) {
+    return std::none_of(k.symbols.begin(), k.symbols.end(), [&](const Var& symbol) { return symbol.node() == v; });
+  };
+  for (const auto& promise : f.promises)
+    if (!uses_any(promise.condition, is_foreign)) facts.assume(promise.condition);
+  if (k.condition.defined()) facts.assume(k.condition);
   for (int d = 0; d < 3; ++d) {
     facts.add_range(k.block_index[d], 0, k.grid[d]);
     facts.add_range(k.thread_index[d], 0, k.block[d]);

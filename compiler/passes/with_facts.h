@@ -6,10 +6,10 @@
 
 namespace lathe {
 
-// Symbols are extents: not negative.
+// Symbols are extents, not negative; what is promised of them is checked at every launch.
 Facts symbol_facts(const LoweredFunction& f);
 // Those, and the ranges of the kernel's work-group and work-item indices.
-Facts kernel_facts(const Kernel& k);
+Facts kernel_facts(const LoweredFunction& f, const Kernel& k);
 
 // `s` with every condition (of branches and of selects) reduced to what `facts` do not decide, and every index
 // simplified under them. Branches that never run are dropped.

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "ir/isl/clock.h"
+#include "ir/simplify.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
 
@@ -230,6 +231,21 @@ std::optional<int64_t> to_int(isl_val* v) {
   return result;
 }
 
+// select(condition, x, y), and where the condition says which of the two is less, as isl writes it: their min or max.
+Expr choose(const Expr& condition, const Expr& x, const Expr& y) {
+  const auto* a = as<ApplyNode>(condition);
+  if (a && (a->op == Op::ge || a->op == Op::le) && x.type() == i64) {
+    const Expr above = a->op == Op::ge ? a->args[0] - a->args[1] : a->args[1] - a->args[0];  // not negative: x is chosen
+    const auto is = [&](const Expr& difference) {
+      const Expr rest = simplify(above - difference);
+      return is_constant(rest, 0) || is_constant(rest, -1);
+    };
+    if (is(y - x)) return min(y, x);
+    if (is(x - y)) return max(y, x);
+  }
+  return select(condition, x, y);
+}
+
 // isl's expressions back into ours; null when one has no counterpart.
 Expr from_ast(Context& c, isl_ast_expr* e) {
   switch (isl_ast_expr_get_type(e)) {
@@ -278,7 +294,7 @@ Expr from_ast(Context& c, isl_ast_expr* e) {
     case isl_ast_op_pdiv_r:
     case isl_ast_op_zdiv_r: return x[0] % x[1];
     case isl_ast_op_cond:
-    case isl_ast_op_select: return select(as_bool(x[0]), x[1], x[2]);
+    case isl_ast_op_select: return choose(as_bool(x[0]), x[1], x[2]);
     case isl_ast_op_eq: return x[0] == x[1];
     case isl_ast_op_le: return x[0] <= x[1];
     case isl_ast_op_lt: return x[0] < x[1];

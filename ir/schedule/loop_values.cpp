@@ -4,13 +4,14 @@
 
 namespace lathe {
 
-std::vector<Expr> loop_extents(const Stage& stage, const std::vector<Expr>& axis_extents) {
+std::vector<Expr> loop_extents(const Stage& stage, const std::vector<Expr>& axis_extents, const BeforeSplit& before_split) {
   std::vector<Expr> extent = axis_extents;
   extent.resize(stage.loops.size());
   for (const LoopRelation& r : stage.relations) {
     if (r.kind == LoopRelation::Kind::fuse) {
       extent[r.fused] = extent[r.outer] * extent[r.inner];
     } else {
+      if (before_split) before_split(r, extent);
       const Expr other = simplify(ceil_div(extent[r.fused], r.factor));
       extent[r.outer] = r.by_parts ? Expr(r.factor) : other;
       extent[r.inner] = r.by_parts ? other : Expr(r.factor);
@@ -25,7 +26,9 @@ std::vector<Expr> loop_values(const Stage& stage, const std::vector<Expr>& exten
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
     const Expr& inner = extents[r->inner];
     if (r->kind == LoopRelation::Kind::split) {
-      value[r->fused] = value[r->outer] * inner + value[r->inner];
+      const bool shifted = r->tail == Tail::shift_inwards && has_tail(*r, extents);
+      const Expr begin = value[r->outer] * inner;
+      value[r->fused] = (shifted ? min(begin, extents[r->fused] - inner) : begin) + value[r->inner];
     } else if (is_constant(inner, 0)) {
       // An inner extent of 0 leaves no iteration at all; the division must still be one by a positive number.
       value[r->outer] = value[r->inner] = Expr(0);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "ir/lexer.h"
@@ -12,6 +13,27 @@
 #include "runtime/base/error.h"
 
 namespace lathe {
+
+std::string fresh_loop(const Stage& stage, const std::string& wanted) {
+  std::string name = wanted;
+  auto taken = [&] {
+    for (const StageLoop& l : stage.loops)
+      if (l.name == name) return true;
+    return false;
+  };
+  for (int i = 1; taken(); ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+std::string_view to_string(Tail tail) {
+  switch (tail) {
+    case Tail::guard: return "guard";
+    case Tail::predicate: return "predicate";
+    case Tail::round_up: return "round_up";
+    case Tail::shift_inwards: return "shift_inwards";
+  }
+  return "";
+}
 
 const StageLoop* Stage::find_leaf(std::string_view loop_name) const {
   for (int leaf : leaves)
@@ -50,9 +72,22 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
     }
     for (const Tensor& o : outputs_) stages_.back().is_output |= o.same_as(t);
   }
+  const auto add_symbols = [&](const Tensor& t) {
+    for (const Expr& extent : t.shape())
+      walk(extent, [&](const Expr& e) {
+        const auto* v = as<VarNode>(e);
+        if (v && std::none_of(symbols_.begin(), symbols_.end(), [&](const Var& s) { return s.node() == v; })) symbols_.push_back(Var(v));
+        return true;
+      });
+  };
+  for (const Stage& s : stages_) {
+    for (const Tensor& t : reads_of(s)) add_symbols(t);
+    for (const Tensor& t : s.outputs) add_symbols(t);
+  }
 }
 
 Schedule::Schedule(const Program& program) : Schedule(program.outputs()) {
+  symbols_ = program.symbols;
   for (const Step& step : program.steps) apply(step);
 }
 
@@ -84,10 +119,40 @@ void Schedule::apply(const Step& step) {
   // Work on a copy, so that a refused step leaves nothing behind.
   Schedule next = *this;
   check_step(step);
-  StepContext context(next.stages_, step);
+  StepContext context(next, next.stages_, step);
   find_step_row(step.keyword)->apply(context);
   next.steps_.push_back(step);
   *this = std::move(next);
+}
+
+void Schedule::add_promise(const Expr& condition) { promises_.push_back(condition); }
+
+void Schedule::add_version(const Expr& condition, const std::vector<Step>& steps) {
+  Schedule version = *this;
+  version.versions_.clear();
+  version.promises_.push_back(condition);
+  for (const Step& step : steps) version.apply(step);
+  versions_.push_back({condition, std::make_shared<const Schedule>(std::move(version))});
+}
+
+Schedule& Schedule::promise(const Expr& condition) {
+  Step step{"promise", {}, {}, {}, {}, {}};
+  step.condition = to_string(condition);
+  apply(step);
+  return *this;
+}
+
+Schedule& Schedule::specialize(const Expr& condition, const std::function<void(Schedule&)>& steps) {
+  // The steps are those that the caller makes of a schedule that stands where this one does.
+  Schedule version = *this;
+  version.versions_.clear();
+  version.promises_.push_back(condition);
+  steps(version);
+  Step step{"specialize", {}, {}, {}, {}, {}};
+  step.condition = to_string(condition);
+  step.steps.assign(version.steps_.begin() + static_cast<int64_t>(steps_.size()), version.steps_.end());
+  apply(step);
+  return *this;
 }
 
 std::optional<Error> Schedule::try_apply(const Step& step) {
@@ -121,18 +186,6 @@ StageRef Schedule::operator[](const Tensor& tensor) {
 
 namespace {
 
-// A name that no loop of the stage has: wanted, wanted_1, …
-std::string fresh_loop(const Stage& stage, const std::string& wanted) {
-  std::string name = wanted;
-  auto taken = [&] {
-    for (const StageLoop& l : stage.loops)
-      if (l.name == name) return true;
-    return false;
-  };
-  for (int i = 1; taken(); ++i) name = fmt::format("{}_{}", wanted, i);
-  return name;
-}
-
 std::string fresh_tensor(const Schedule& schedule, const std::string& wanted) {
   std::string name = wanted;
   for (int i = 1; schedule.find_tensor(name) || is_reserved(name); ++i) name = fmt::format("{}_{}", wanted, i);
@@ -146,17 +199,17 @@ StageRef& StageRef::step(Step s) {
   return *this;
 }
 
-std::array<LoopRef, 2> StageRef::split(const Loop& loop, int64_t factor) {
+std::array<LoopRef, 2> StageRef::split(const Loop& loop, int64_t factor, Tail tail) {
   const Stage& stage = *schedule_->find_stage(name_);
   const std::string a = fresh_loop(stage, loop.name + "0"), b = fresh_loop(stage, loop.name + "1");
-  step({"split", {axis(loop)}, {}, {a, b}, {factor}, "guard"});
+  step({"split", {axis(loop)}, {}, {a, b}, {factor}, std::string(to_string(tail))});
   return {LoopRef{name_, a}, LoopRef{name_, b}};
 }
 
-std::array<LoopRef, 2> StageRef::split_parts(const Loop& loop, int64_t parts) {
+std::array<LoopRef, 2> StageRef::split_parts(const Loop& loop, int64_t parts, Tail tail) {
   const Stage& stage = *schedule_->find_stage(name_);
   const std::string a = fresh_loop(stage, loop.name + "0"), b = fresh_loop(stage, loop.name + "1");
-  step({"split_parts", {axis(loop)}, {}, {a, b}, {parts}, "guard"});
+  step({"split_parts", {axis(loop)}, {}, {a, b}, {parts}, std::string(to_string(tail))});
   return {LoopRef{name_, a}, LoopRef{name_, b}};
 }
 
@@ -172,11 +225,11 @@ LoopRef StageRef::fuse(const std::vector<Loop>& loops) {
   return {name_, name};
 }
 
-std::array<LoopRef, 4> StageRef::tile(const Loop& i, const Loop& j, int64_t factor_i, int64_t factor_j) {
+std::array<LoopRef, 4> StageRef::tile(const Loop& i, const Loop& j, int64_t factor_i, int64_t factor_j, Tail tail) {
   const Stage& stage = *schedule_->find_stage(name_);
   const std::string i0 = fresh_loop(stage, i.name + "0"), i1 = fresh_loop(stage, i.name + "1");
   const std::string j0 = fresh_loop(stage, j.name + "0"), j1 = fresh_loop(stage, j.name + "1");
-  step({"tile", {axis(i), axis(j)}, {}, {i0, j0, i1, j1}, {factor_i, factor_j}, "guard"});
+  step({"tile", {axis(i), axis(j)}, {}, {i0, j0, i1, j1}, {factor_i, factor_j}, std::string(to_string(tail))});
   return {LoopRef{name_, i0}, LoopRef{name_, j0}, LoopRef{name_, i1}, LoopRef{name_, j1}};
 }
 
@@ -191,6 +244,7 @@ StageRef& StageRef::bind(const Loop& loop, LoopKind kind) {
 }
 StageRef& StageRef::vectorize(const Loop& loop) { return step({"vectorize", {axis(loop)}, {}, {}, {}, {}}); }
 StageRef& StageRef::unroll(const Loop& loop) { return step({"unroll", {axis(loop)}, {}, {}, {}, {}}); }
+StageRef& StageRef::unroll(const Loop& loop, int64_t most) { return step({"unroll", {axis(loop)}, {}, {}, {most}, {}}); }
 StageRef& StageRef::compute_at(const StageRef& consumer, const Loop& loop) {
   return step({"compute_at", {consumer.axis(loop)}, {name_}, {}, {}, {}});
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 namespace lathe {
 
 inline constexpr LoopKind block_x = LoopKind::block_x, block_y = LoopKind::block_y, block_z = LoopKind::block_z;
+inline constexpr LoopKind virtual_thread = LoopKind::virtual_thread;
 inline constexpr LoopKind thread_x = LoopKind::thread_x, thread_y = LoopKind::thread_y, thread_z = LoopKind::thread_z;
 inline constexpr Scope shared = Scope::shared, registers = Scope::registers, global = Scope::global;
 
@@ -35,12 +37,22 @@ struct StageLoop {
   int64_t stages = 1;  // pipeline: what is computed inside it runs this number minus one of iterations ahead
 };
 
+// What a split does with the last iterations where the factor does not divide the extent.
+enum class Tail : uint8_t {
+  guard,          // skips what lies beyond the end; the bulk of the work runs without the condition
+  predicate,      // the same, but the loop stays whole: every iteration and lane has the condition
+  round_up,       // runs whole multiples: a local buffer grows to hold them, elsewhere the extent must be a multiple
+  shift_inwards,  // the last tile starts at extent - factor: some elements are computed twice
+};
+std::string_view to_string(Tail tail);  // "guard", …
+
 // How loops came from other loops. Indices are into Stage::loops.
 struct LoopRelation {
   enum class Kind { split, fuse } kind;
   int outer, inner, fused;           // split: fused -> outer, inner; fuse: outer, inner -> fused
   int64_t factor = 0;                // split: the inner extent, or the outer one when `by_parts`
   bool by_parts = false;
+  Tail tail = Tail::guard;
 };
 
 // How the elements of a tile stand in LDS, where that is not row-major.
@@ -96,19 +108,23 @@ class StageRef {
   };
 
   // for i in n  →  for i0 in ceil(n / factor) { for i1 in factor { if i0 * factor + i1 < n … } }
-  std::array<LoopRef, 2> split(const Loop& loop, int64_t factor);
+  // round_up: no condition, n is a multiple; shift_inwards: no condition, i = min(i0 * factor, n - factor) + i1.
+  std::array<LoopRef, 2> split(const Loop& loop, int64_t factor, Tail tail = Tail::guard);
   // The same with the number of outer iterations given.
-  std::array<LoopRef, 2> split_parts(const Loop& loop, int64_t parts);
+  std::array<LoopRef, 2> split_parts(const Loop& loop, int64_t parts, Tail tail = Tail::guard);
   // for i in m { for j in n … }  →  for f in m * n { i = f / n; j = f % n … }. The loops stand next to one another.
   LoopRef fuse(const std::vector<Loop>& loops);
   // split both and reorder: outer i, outer j, inner i, inner j.
-  std::array<LoopRef, 4> tile(const Loop& i, const Loop& j, int64_t factor_i, int64_t factor_j);
+  std::array<LoopRef, 4> tile(const Loop& i, const Loop& j, int64_t factor_i, int64_t factor_j, Tail tail = Tail::guard);
   // The named loops take one another's places, in the order given; others stay.
   StageRef& reorder(const std::vector<Loop>& loops);
-  // Iterations become work-groups or work-items.
+  // Iterations become work-groups or work-items, or with `virtual_thread` parts that each work-item plays side by side.
   StageRef& bind(const Loop& loop, LoopKind kind);
   StageRef& vectorize(const Loop& loop);
   StageRef& unroll(const Loop& loop);
+  // for k in n  →  for k0 in ceil(n / most) { for unrolled k1 in most { if k0 * most + k1 < n … } }, for long and for
+  // symbolic loops; one of at most `most` iterations is written out whole.
+  StageRef& unroll(const Loop& loop, int64_t most);
   // Computed inside that loop of a stage that reads it, as far as one iteration needs it.
   StageRef& compute_at(const StageRef& consumer, const Loop& loop);
   // Its memory outlives that loop, up to an outer one: values of earlier iterations are used again, not computed again.
@@ -156,6 +172,16 @@ class Schedule {
   // One tensor for each component of the combiner.
   std::vector<Tensor> rfactor(const Tensor& tensor, const StageRef::Loop& loop);
 
+  // The caller's word on shapes, checked at every launch:  s.promise(n % 16 == 0)  →  no guard for what 16 divides
+  Schedule& promise(const Expr& condition);
+  // Where the condition holds at a launch, the schedule so far and `steps` run instead of what follows here; of several
+  // versions, the first whose condition holds:  C  →  if n % 64 == 0 { C with its steps } else { C }
+  Schedule& specialize(const Expr& condition, const std::function<void(Schedule&)>& steps);
+
+  // What the two steps do to a copy (steps/shapes.cpp).
+  void add_promise(const Expr& condition);
+  void add_version(const Expr& condition, const std::vector<Step>& steps);
+
   void apply(const Step& step);
   std::optional<Error> try_apply(const Step& step);  // the refusal, as data
 
@@ -163,6 +189,13 @@ class Schedule {
   // Producers before consumers; inlined stages included.
   const std::vector<Stage>& stages() const { return stages_; }
   const std::vector<Tensor>& outputs() const { return outputs_; }
+  const std::vector<Var>& symbols() const { return symbols_; }       // of the shapes
+  const std::vector<Expr>& promises() const { return promises_; }
+  struct Version {
+    Expr condition;
+    std::shared_ptr<const Schedule> schedule;  // its promises end with the condition
+  };
+  const std::vector<Version>& versions() const { return versions_; }
   const Stage* find_stage(std::string_view name) const;       // by the name of any of its outputs
   const Stage* producer_of(const TensorNode& tensor) const;   // null for placeholders
   Tensor find_tensor(std::string_view name) const;            // a stage's output or a placeholder that is read; or null
@@ -172,6 +205,9 @@ class Schedule {
   std::vector<Tensor> outputs_;
   std::vector<Stage> stages_;
   std::vector<Step> steps_;
+  std::vector<Var> symbols_;
+  std::vector<Expr> promises_;
+  std::vector<Version> versions_;
 };
 
 std::string to_string(const Schedule& schedule);  // one step a line

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <optional>
 
 #include "ir/lexer.h"
+#include "ir/parse.h"
+#include "ir/print.h"
 #include "ir/schedule/step_row.h"
 #include "runtime/base/edit_distance.h"
 
@@ -64,6 +68,7 @@ std::span<const StepRow> step_rows() {
              reduction_steps(),
              pipeline_steps(),
              layout_steps(),
+             shape_steps(),
          })
       all.insert(all.end(), rows.begin(), rows.end());
     return all;
@@ -77,6 +82,12 @@ const StepRow* find_step_row(std::string_view keyword) {
   return nullptr;
 }
 
+std::string indented(const std::string& text) {
+  std::string result = "  ";
+  for (char c : text) result += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  return result;
+}
+
 std::string to_string(const Step& step) {
   std::string text(step.keyword);
   const StepRow* row = find_step_row(step.keyword);
@@ -85,6 +96,10 @@ std::string to_string(const Step& step) {
   const auto pieces = pieces_of(row->grammar);
   for (std::string_view piece : pieces) {
     const bool many = piece.size() == 3 && piece[2] == '*';
+    if (piece[0] == '?') {
+      if (number == step.numbers.size()) break;
+      piece.remove_prefix(1);
+    }
     if (piece != ",") text += ' ';
     if (piece[0] != '@') {
       text += piece;
@@ -106,6 +121,12 @@ std::string to_string(const Step& step) {
       case 'R': emit(result, step.results.size(), [&](size_t i) { return step.results[i]; }); break;
       case 'N': emit(number, step.numbers.size(), [&](size_t i) { return std::to_string(step.numbers[i]); }); break;
       case 'W': text += step.word; break;
+      case 'E': text += step.condition; break;
+      case 'S':
+        text += "{\n";
+        for (const Step& inner : step.steps) text += indented(to_string(inner)) + "\n";
+        text += "}";
+        break;
     }
   }
   return text;
@@ -117,14 +138,19 @@ void check_step(const Step& step) {
   const size_t parts[] = {step.axes.size(), step.tensors.size(), step.results.size(), step.numbers.size()};
   constexpr std::string_view letters = "ATRN";
   size_t least[4] = {}, most[4] = {};
+  bool optional = false, conditional = false;
   for (std::string_view piece : pieces_of(row->grammar)) {
+    optional |= piece[0] == '?';
+    conditional |= piece == "@E";
     const size_t part = piece[0] == '@' ? letters.find(piece[1]) : std::string_view::npos;
     if (part == std::string_view::npos) continue;
-    ++least[part];
+    least[part] += !optional;
     most[part] += piece.size() == 3 ? 1 << 20 : 1;
   }
   bool fits = true;
   for (size_t i = 0; i < 4; ++i) fits &= least[i] <= parts[i] && parts[i] <= most[i];
+  if (conditional && step.condition.empty())
+    throw Error(to_string(step), "it has no condition", fmt::format("a step is written as \"{} {}\"", row->keyword, row->grammar));
   if (!fits)
     throw Error(to_string(step),
                 fmt::format("it has {} axes, {} stages, {} new names and {} numbers", parts[0], parts[1], parts[2], parts[3]),
@@ -145,6 +171,10 @@ Step parse_step(Lexer& lexer) {
   if (!row) lexer.fail_at(keyword, fmt::format("\"{}\" is not a schedule step", name), steps_like(name));
   Step step{name, {}, {}, {}, {}, {}};
   for (std::string_view piece : pieces_of(row->grammar)) {
+    if (piece[0] == '?') {
+      if (!lexer.accept(piece.substr(1))) break;
+      continue;
+    }
     if (piece[0] != '@') {
       lexer.expect(piece);
       continue;
@@ -161,6 +191,21 @@ Step parse_step(Lexer& lexer) {
       case 'T': read([&] { step.tensors.push_back(lexer.identifier("a stage")); }); break;
       case 'R': read([&] { step.results.push_back(lexer.identifier("a new name")); }); break;
       case 'N': read([&] { step.numbers.push_back(lexer.integer("a number")); }); break;
+      case 'E': {
+        std::map<std::string, Var> symbols;
+        step.condition = to_string(parse_condition(lexer, [&](const std::string& symbol) {
+          return is_reserved(symbol) ? std::nullopt : std::optional(symbols.emplace(symbol, Var(symbol)).first->second);
+        }));
+        break;
+      }
+      case 'S':
+        lexer.expect("{");
+        while (!lexer.accept("}")) {
+          if (lexer.at_end()) lexer.fail("the steps are not closed", "end them with }");
+          if (lexer.peek().is(name)) lexer.fail(fmt::format("{} stands inside {}", name, name), "write one after the other");
+          step.steps.push_back(parse_step(lexer));
+        }
+        break;
       case 'W': {
         const Token at = lexer.peek();
         step.word = lexer.identifier("one of " + joined(row->words));

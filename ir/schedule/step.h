@@ -23,10 +23,13 @@ struct Step {
   std::vector<std::string> results;  // the names of the loops or stages it makes
   std::vector<int64_t> numbers;
   std::string word;                  // tail, scope or index kind, one of the row's words
+  std::string condition{};           // on the shape symbols, by their names, as to_string prints it: n % 16 == 0
+  std::vector<Step> steps{};         // those of a version of the schedule
   bool operator==(const Step&) const = default;
 };
 
-std::string to_string(const Step& step);
+std::string to_string(const Step& step);            // one line, or several where steps stand inside
+std::string indented(const std::string& text);      // two spaces before every line
 // Throws Error unless the step has what its row in the table asks for: a step made in C++ may lack parts.
 void check_step(const Step& step);
 Step parse_step(Lexer& lexer);                // reads one step; Error with line and column

@@ -97,6 +97,16 @@ int StepContext::add_loop(Stage& s, const std::string& name, bool is_reduction) 
   return static_cast<int>(s.loops.size()) - 1;
 }
 
+std::array<int, 2> StepContext::split(Stage& s, int loop, const std::array<std::string, 2>& names, int64_t factor, bool by_parts, Tail tail) {
+  const bool reduction = s.loops[loop].is_reduction;
+  const int outer = add_loop(s, names[0], reduction), inner = add_loop(s, names[1], reduction);
+  s.relations.push_back({LoopRelation::Kind::split, outer, inner, loop, factor, by_parts, tail});
+  auto at = std::find(s.leaves.begin(), s.leaves.end(), loop);
+  *at = outer;
+  s.leaves.insert(at + 1, inner);
+  return {outer, inner};
+}
+
 void StepContext::new_tensor_name(const std::string& name) const {
   if (is_reserved(name)) refuse(fmt::format("\"{}\" is a word of the language", name), "choose another name");
   for (const Stage& s : stages) {

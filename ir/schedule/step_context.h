@@ -1,6 +1,7 @@
 // What the steps share: the stages that a step changes, how it finds its loops there, and how it refuses.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,15 +12,19 @@ namespace lathe {
 
 Stage make_stage(std::string name, std::vector<Tensor> outputs, const DefinitionNode& definition);
 
+// A name that no loop of the stage has: wanted, wanted_1, …
+std::string fresh_loop(const Stage& stage, const std::string& wanted);
+
 // The constant extent of a loop where the steps alone say it (an axis of constant extent and what splits and fuses
 // make of it); nullopt when it depends on a shape symbol or on where the stage is computed.
 std::optional<int64_t> constant_extent(const Stage& stage, int loop);
 
 class StepContext {
  public:
-  StepContext(std::vector<Stage>& stages, const Step& step) : stages(stages), step(step) {}
+  StepContext(Schedule& schedule, std::vector<Stage>& stages, const Step& step) : schedule(schedule), stages(stages), step(step) {}
 
-  std::vector<Stage>& stages;  // producers before consumers
+  Schedule& schedule;          // a copy of the caller's
+  std::vector<Stage>& stages;  // its stages, producers before consumers
   const Step& step;
 
   // Throws Error; where: the step's text.
@@ -30,6 +35,8 @@ class StepContext {
   int plain_leaf(Stage& s, const std::string& name) const;  // … that is not bound, vectorized or unrolled
   void unoccupied(const Stage& s, int loop) const;     // refuses when another stage is computed inside it
   int add_loop(Stage& s, const std::string& name, bool is_reduction);
+  // Two loops in place of a plain one: the outer and the inner.
+  std::array<int, 2> split(Stage& s, int loop, const std::array<std::string, 2>& names, int64_t factor, bool by_parts, Tail tail);
   void new_tensor_name(const std::string& name) const;  // refuses a name that is taken or reserved
   bool reads(const Stage& reader, const Stage& produced) const;
   bool depends_on(const Stage& consumer, const Stage& producer) const;  // perhaps through other stages

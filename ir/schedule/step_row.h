@@ -14,7 +14,8 @@ struct StepRow {
   std::string_view keyword;
   // @A one axis (C.i)      @A* axes, comma between     @T one stage      @T* stages
   // @R one new name        @R* new names               @N a number       @N* numbers      @W one of `words`
-  // and anything else is itself.
+  // @E a condition on the shape symbols                @S steps in braces
+  // ?x the word x, with which the rest of the grammar may be left out; anything else is itself.
   std::string_view grammar;
   std::vector<std::string_view> words;
   // Changes the context's stages. Throws Error (where: the step's text) when the step is illegal; the stages are then in
@@ -34,5 +35,6 @@ std::vector<StepRow> cache_steps();
 std::vector<StepRow> reduction_steps();
 std::vector<StepRow> pipeline_steps();
 std::vector<StepRow> layout_steps();
+std::vector<StepRow> shape_steps();
 
 }  // namespace lathe

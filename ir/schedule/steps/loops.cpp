@@ -4,13 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "ir/schedule/step_context.h"
 
 namespace lathe {
 namespace {
 
-const std::vector<std::string_view> tails = {"guard"};
+constexpr std::array all_tails = {Tail::guard, Tail::predicate, Tail::round_up, Tail::shift_inwards};
+
+std::vector<std::string_view> tail_words() {
+  std::vector<std::string_view> words;
+  for (Tail t : all_tails) words.push_back(to_string(t));
+  return words;
+}
 
 void split(StepContext& c, const AxisName& axis, const std::string& outer_name, const std::string& inner_name, int64_t factor, bool parts) {
   Stage& s = c.stage(axis.stage);
@@ -18,12 +25,11 @@ void split(StepContext& c, const AxisName& axis, const std::string& outer_name, 
   c.unoccupied(s, l);
   if (factor < 1 || factor > (int64_t{1} << 31))
     c.refuse(fmt::format("{} {} is out of range", parts ? "the number of parts" : "the factor", factor), "use 1 to 2147483648");
-  const bool reduction = s.loops[l].is_reduction;
-  const int outer = c.add_loop(s, outer_name, reduction), inner = c.add_loop(s, inner_name, reduction);
-  s.relations.push_back({LoopRelation::Kind::split, outer, inner, l, factor, parts});
-  auto at = std::find(s.leaves.begin(), s.leaves.end(), l);
-  *at = outer;
-  s.leaves.insert(at + 1, inner);
+  const Tail tail = *std::find_if(all_tails.begin(), all_tails.end(), [&](Tail t) { return to_string(t) == c.step.word; });
+  if (s.loops[l].is_reduction && tail == Tail::shift_inwards)
+    c.refuse(fmt::format("{}.{} is a reduction loop: what is computed twice would count twice", s.name, s.loops[l].name),
+             "use tail guard");
+  c.split(s, l, {outer_name, inner_name}, factor, parts, tail);
 }
 
 void split_by(StepContext& c, bool parts) {
@@ -84,12 +90,12 @@ void tile(StepContext& c) {
 
 std::vector<StepRow> loop_steps() {
   return {
-      {"split", "@A -> @R , @R by @N , tail @W", tails, [](StepContext& c) { split_by(c, false); },
+      {"split", "@A -> @R , @R by @N , tail @W", tail_words(), [](StepContext& c) { split_by(c, false); },
        "for i in n  ->  for i0 in ceil(n / 64) { for i1 in 64 { if i0 * 64 + i1 < n } }"},
-      {"split_parts", "@A -> @R , @R into @N , tail @W", tails, [](StepContext& c) { split_by(c, true); },
+      {"split_parts", "@A -> @R , @R into @N , tail @W", tail_words(), [](StepContext& c) { split_by(c, true); },
        "the same with the number of outer iterations given"},
       {"fuse", "@A* -> @R", {}, fuse, "for i in m { for j in n }  ->  for f in m * n, i = f / n, j = f % n"},
-      {"tile", "@A , @A -> @R , @R , @R , @R by @N , @N , tail @W", tails, tile, "split both, then outer i, outer j, inner i, inner j"},
+      {"tile", "@A , @A -> @R , @R , @R , @R by @N , @N , tail @W", tail_words(), tile, "split both, then outer i, outer j, inner i, inner j"},
       {"reorder", "@A*", {}, [](StepContext& c) { reorder(c, c.step.axes); }, "the named loops take one another's places, in this order"},
   };
 }
