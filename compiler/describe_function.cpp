@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/build.h"
+#include "ir/block_order.h"
 #include "ir/print.h"
 #include "runtime/base/error.h"
 
@@ -66,7 +67,7 @@ FunctionData describe_function(const LoweredFunction& f) {
     launch.kernel = k.name;
     if (k.condition.defined()) launch.condition = shape_expr(k.condition, f.symbols);
     for (size_t d = 0; d < 3; ++d) {
-      launch.grid[d] = shape_expr(k.grid[d], f.symbols);
+      launch.grid[d] = shape_expr(launched_grid(k)[d], f.symbols);
       launch.block[d] = static_cast<uint32_t>(k.block[d]);
     }
     for (const Tensor& t : k.buffers) {

@@ -26,9 +26,16 @@ std::vector<const Stage*> Lowering::stored(const Stage& stage, const StageLoop& 
   return result;
 }
 
+std::vector<const Stage*> Lowering::companions(const Stage& stage, const StageLoop& loop) const {
+  std::vector<const Stage*> result;
+  for (const Stage& s : stages)
+    if (s.attach == AttachKind::with && s.attach_stage == stage.name && s.attach_loop == loop.name) result.push_back(&s);
+  return result;
+}
+
 bool Lowering::has_attached(const Stage& stage, size_t first_leaf) const {
   for (size_t i = first_leaf; i < stage.leaves.size(); ++i)
-    if (!attached(stage, stage.loops[stage.leaves[i]]).empty()) return true;
+    if (const StageLoop& loop = stage.loops[stage.leaves[i]]; !attached(stage, loop).empty() || !companions(stage, loop).empty()) return true;
   return false;
 }
 

@@ -38,6 +38,7 @@ struct Lowering {
   LoweredFunction function;
   std::vector<Lowering> versions;             // until merge_versions: beside this one, for some shapes
   std::vector<Lowering> merged;               // what they were, for what later passes ask of their stages
+  std::vector<std::pair<Var, BlockOrder>> block_orders;  // by a loop over work-groups of the kernel
   bool has_versions = false;                  // from then on: every nest stands under a condition
   Expr condition;                             // of a version: when it runs, if none before it does
   LoweredFunction nested;                     // as it was before flatten_storage: what the certificate reads beside it
@@ -47,9 +48,11 @@ struct Lowering {
   std::vector<const Stage*> attached(const Stage& stage, const StageLoop& loop) const;
   // The stages whose memory is allocated in that loop by store_at, and that are computed further in.
   std::vector<const Stage*> stored(const Stage& stage, const StageLoop& loop) const;
-  bool has_attached(const Stage& stage, size_t first_leaf) const;  // at this leaf or a deeper one
   // How many iterations ahead a stage is computed in the loop that it is computed at (pipeline, double_buffer).
   int64_t ahead(const Stage& stage) const;
+  // The stages that share the loops of `stage` down to `loop`.
+  std::vector<const Stage*> companions(const Stage& stage, const StageLoop& loop) const;
+  bool has_attached(const Stage& stage, size_t first_leaf) const;  // either, at this leaf or a deeper one
 };
 
 // The extents of a stage's tile as it lies in LDS. Throws Error where its swizzle does not fit it.

@@ -69,6 +69,7 @@ std::string describe(const Lowering& l) {
   for (const Stage& s : l.stages) {
     text += fmt::format("stage {}", s.name);
     if (s.attach == AttachKind::at) text += fmt::format(" at {}.{}", s.attach_stage, s.attach_loop);
+    if (s.attach == AttachKind::with) text += fmt::format(" with {}.{}", s.attach_stage, s.attach_loop);
     auto found = l.bounds.find(s.name);
     if (found != l.bounds.end()) {
       const StageBounds& b = found->second;

@@ -98,6 +98,7 @@ class Comparison {
       if (a.block[d] != b.block[d] || !pair(a.block_index[d], b.block_index[d]) ||
           !pair(a.thread_index[d], b.thread_index[d]))
         return false;
+    if (a.order != b.order) return false;
     if (a.condition.defined() != b.condition.defined() || (a.condition.defined() && !equal(a.condition, b.condition))) return false;
     return equal(a.grid, b.grid) && equal(a.body, b.body);
   }

@@ -604,6 +604,35 @@ class Parser {
     return e;
   }
 
+  // Two of the kernel's work-group indices, and the numbers.
+  BlockOrder order(const Kernel& k) {
+    const auto index = [&] {
+      const Token at = lex_.peek();
+      const std::string name = lex_.identifier("an index of the grid");
+      for (int d = 0; d < 3; ++d)
+        if (k.block_index[d].defined() && k.block_index[d].name() == name) return d;
+      lex_.fail_at(at, fmt::format("{} is no index of the grid", name), "the first three indices are");
+    };
+    const auto number = [&](const char* word) {
+      lex_.expect(word);
+      const Token at = lex_.peek();
+      const int64_t n = lex_.integer("a number");
+      if (n < 1) lex_.fail_at(at, fmt::format("{} {}", word, n), "it is 1 or more");
+      return n;
+    };
+    BlockOrder order;
+    lex_.expect("[");
+    order.rows = index();
+    lex_.expect(",");
+    const Token second = lex_.peek();
+    order.columns = index();
+    if (order.columns == order.rows) lex_.fail_at(second, "both indices are the same", "name rows and columns");
+    lex_.expect("]");
+    order.group = number("grouped");
+    order.chiplets = number("chiplets");
+    return order;
+  }
+
   Kernel kernel() {
     Kernel k;
     tensors_.clear();
@@ -638,6 +667,7 @@ class Parser {
       (d < 3 ? k.block_index[d] : k.thread_index[d - 3]) = v;
     }
     lex_.expect("]");
+    if (lex_.accept("order")) k.order = order(k);
     if (lex_.accept("when")) k.condition = condition();
     k.body = braced();
     return k;

@@ -13,7 +13,7 @@ bool is_reserved(const std::string& name) {
     std::set<std::string> w = {"function", "out",   "schedule", "combiner", "identity", "kernel",   "grid",  "block",
                                "indices",  "for",   "in",       "if",       "else",     "alloc",    "barrier", "combine", "ramp",
                                "broadcast", "true", "false",    "inf",      "nan",      "sum",      "product", "any",
-                               "all",      "argmin", "argmax",  "workspaces", "when"};
+                               "all",      "argmin", "argmax",  "workspaces"};
     for (const OpRow& row : op_rows)
       if (row.form == OpForm::call) w.insert(std::string(row.text));
     for (const DTypeRow& row : dtype_rows) w.insert(std::string(row.name));
@@ -260,8 +260,10 @@ std::string print_kernel(const Kernel& k, StmtLines* lines) {
   for (const auto& index : {k.block_index, k.thread_index})
     for (int d = 0; d < 3; ++d) indices += (indices.empty() ? "" : ", ") + (index[d].defined() ? names.of(index[d]) : "_");
   const std::string grid = print_list(k.grid, names), when = k.condition.defined() ? " when " + print(k.condition, names) : "";
-  std::string head = fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}]{} {{\n", k.name, symbols, buffers, grid,
-                                 k.block[0], k.block[1], k.block[2], indices, when);
+  const std::string order = k.order ? fmt::format(" order [{}, {}] grouped {} chiplets {}", names.of(k.block_index[k.order->rows]),
+                                                  names.of(k.block_index[k.order->columns]), k.order->group, k.order->chiplets) : "";
+  std::string head = fmt::format("kernel {}{}({}) grid [{}] block [{}, {}, {}] indices [{}]{}{} {{\n", k.name, symbols, buffers, grid,
+                                 k.block[0], k.block[1], k.block[2], indices, order, when);
   StmtPrinter body(names, lines, 2);
   body.print(k.body, 1);
   return head + body.take() + "}\n";

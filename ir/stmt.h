@@ -4,6 +4,7 @@
 //       | barrier | combine T, … along index, … in width by combiner | { s … }
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/tensor.h"
@@ -103,6 +104,14 @@ Stmt make_barrier();
 Stmt make_combine(std::vector<Tensor> values, Combiner combiner, std::vector<LoopKind> along, int64_t width);
 Stmt make_block(std::vector<Stmt> stmts);  // flattens nested blocks, drops empty ones; one statement stands alone
 
+// In which order the work-groups of a launch take on the blocks of the grid (block_order.h).
+struct BlockOrder {
+  int rows = 1, columns = 0;  // dimensions of the grid; the third one is outermost
+  int64_t group = 1;          // so many rows walk the columns together
+  int64_t chiplets = 1;       // work-groups are dealt to so many chiplets in turn; each chiplet takes a run of blocks
+  bool operator==(const BlockOrder&) const = default;
+};
+
 // A kernel as code generation takes it: parameters in the order of its arguments, one work-group's work as `body`.
 // In the body, block_index and thread_index are plain variables, every access has one flat index, and loops are serial.
 struct Kernel {
@@ -113,6 +122,7 @@ struct Kernel {
   std::vector<Expr> grid;       // work-groups along x, y, z: i64 expressions of the symbols
   Expr condition;               // on the symbols: where it does not hold the kernel is not run; empty: it always is
   int64_t block[3] = {1, 1, 1};  // work-items along x, y, z
+  std::optional<BlockOrder> order;  // empty: the hardware's indices are the grid's
   Var block_index[3], thread_index[3];
   Stmt body;
 };

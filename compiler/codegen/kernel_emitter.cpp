@@ -7,6 +7,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/codegen/line_tables.h"
+#include "ir/block_order.h"
 #include "runtime/base/error.h"
 
 namespace lathe {
@@ -173,10 +174,18 @@ void KernelEmitter::bind_variables() {
       const int64_t* extent = d < static_cast<int>(kernel_.grid.size()) ? as_constant(kernel_.grid[d]) : nullptr;
       const int64_t limit = extent && *extent > 0 ? *extent : static_cast<int64_t>(grid_limit[d]);
       facts_.bind(var, {0, limit - 1});
+      if (kernel_.order) continue;
       if (limit == 1) variables_[var] = llvm::ConstantInt::get(value_type(llvm_, var->type), 0);
       else hardware_ids_[var] = {false, d};
     }
   }
+  if (!kernel_.order) return;
+  const Var group("group", u32);
+  facts_.bind(group.node(), {0, static_cast<int64_t>(grid_limit[0]) - 1});
+  hardware_ids_[group.node()] = {false, 0};
+  const std::array<Expr, 3> block = ordered_block(kernel_, group);
+  for (size_t d = 0; d < 3; ++d)
+    if (kernel_.block_index[d].defined()) variables_[kernel_.block_index[d].node()] = emit_value(make_cast(kernel_.block_index[d].type(), block[d]));
 }
 
 Value* KernelEmitter::emit_variable(const VarNode& var) {

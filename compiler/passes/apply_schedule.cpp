@@ -53,6 +53,32 @@ void check_size(const Stage& reader, const Stage& inlined) {
                 fmt::format("leave {} at the root, or compute_at it", inlined.name));
 }
 
+// compute_with is legal when both nests begin alike. That the shared loops run equally far is for build_loops.
+void check_companion(const Lowering& l, const Stage& stage) {
+  const std::string where = fmt::format("compute_with {} at {}.{}", stage.name, stage.attach_stage, stage.attach_loop);
+  const Stage& host = l.stage(stage.attach_stage);
+  if (host.attach != AttachKind::root)
+    throw Error(where, fmt::format("{} is computed inside {}", host.name, host.attach_stage), "share the loops of a stage at the root");
+  if (!host.find_leaf(stage.attach_loop))
+    throw Error(where, fmt::format("{}.{} was split or fused away after compute_with", host.name, stage.attach_loop),
+                "put compute_with after the steps that change the loop");
+  for (size_t i = 0; i < host.leaves.size(); ++i) {
+    const StageLoop& theirs = host.loops[host.leaves[i]];
+    if (i == stage.leaves.size())
+      throw Error(where, fmt::format("{} has {} loops, {}.{} is number {}", stage.name, i, host.name, stage.attach_loop, i + 1), "share the loops further out");
+    const StageLoop& own = stage.loops[stage.leaves[i]];
+    if (own.is_reduction || theirs.is_reduction)
+      throw Error(where, fmt::format("{}.{} and {}.{} are not both data loops", stage.name, own.name, host.name, theirs.name), "share the loops outside the reductions");
+    if (own.kind != theirs.kind)
+      throw Error(where, fmt::format("{}.{} is {}, {}.{} is {}", stage.name, own.name, to_string(own.kind), host.name, theirs.name, to_string(theirs.kind)),
+                  "bind, unroll and vectorize the shared loops alike");
+    if (!l.attached(stage, own).empty())
+      throw Error(where, fmt::format("{} is computed inside {}.{}, which is shared", l.attached(stage, own)[0]->name, stage.name, own.name),
+                  "compute it at a loop further in");
+    if (theirs.name == stage.attach_loop) break;
+  }
+}
+
 // compute_at is legal when every reader of the stage runs inside the loop it was put in.
 void check_attachment(const Lowering& l, const Stage& stage) {
   const std::string where = fmt::format("compute_at {} at {}.{}", stage.name, stage.attach_stage, stage.attach_loop);
@@ -120,7 +146,10 @@ void apply(const Schedule& schedule, Lowering& l) {
   }
   std::erase_if(l.stages, [](const Stage& s) { return s.attach == AttachKind::inlined; });
   for (const Stage& s : l.stages)
-    if (s.attach == AttachKind::at) check_attachment(l, s);
+    if (s.attach == AttachKind::at)
+      check_attachment(l, s);
+    else if (s.attach == AttachKind::with)
+      check_companion(l, s);
   l.function.name = l.program.name;
   l.function.symbols = l.program.symbols;
   l.function.arguments = l.program.arguments;

@@ -44,13 +44,8 @@ class Builder {
   void run() {
     std::vector<Stmt> nests;
     for (const Stage& s : l_.stages) {
-      if (s.attach != AttachKind::root) continue;
-      indices_.clear();
-      shared_bytes_.clear();
-      collect_indices(s);
-      check_limits();
-      nests.push_back(stage_nest(s));
-      check_lds(s);
+      if (s.attach == AttachKind::at) continue;
+      if (s.attach == AttachKind::root) nests.push_back(kernel_nest(s));
       for (const Tensor& t : s.outputs) {
         bool argument = false;
         for (const Tensor& a : l_.function.arguments) argument |= a.same_as(t);
@@ -61,6 +56,16 @@ class Builder {
   }
 
  private:
+  Stmt kernel_nest(const Stage& s) {
+    indices_.clear();
+    shared_bytes_.clear();
+    collect_indices(s);
+    check_limits();
+    Stmt nest = stage_nest(s);
+    check_lds(s);
+    return nest;
+  }
+
   // ---- what the kernel of a root stage is launched with
   void collect_indices(const Stage& s) {
     const StageBounds& b = l_.bounds.at(s.name);
@@ -90,6 +95,8 @@ class Builder {
                       "give both loops one extent, or use another index");
       }
       for (const Stage* child : l_.attached(s, loop)) collect_indices(*child);
+      for (const Stage* companion : l_.companions(s, loop)) collect_indices(*companion);
+      if (is_block(loop.kind) && s.block_order) l_.block_orders.emplace_back(loop.var, *s.block_order);
     }
   }
 
@@ -126,7 +133,7 @@ class Builder {
   }
 
   // ---- loops
-  Stmt stage_nest(const Stage& s) {
+  Stmt stage_nest(const Stage& s, size_t from = 0) {
     StageBounds& b = l_.bounds.at(s.name);
     std::vector<Expr> guards = b.data_guards;
     if (!only_reads_local(s)) guards.insert(guards.end(), b.edge_guards.begin(), b.edge_guards.end());
@@ -141,7 +148,7 @@ class Builder {
         idle.emplace_back(kind, Var(fmt::format("idle_{}", to_string(kind))));
         guards.push_back(idle.back().second == 0);
       }
-    Stmt body = nest(s, 0, guards, idle.empty() && across(s).empty());
+    Stmt body = nest(s, from, guards, idle.empty() && across(s).empty());
     for (const auto& [kind, var] : idle) body = make_loop(kind, var, 0, indices_.at(kind).extent, body);
     return body;
   }
@@ -199,7 +206,7 @@ class Builder {
   // Loops from `depth` inward. Guards stand as far out as their variables allow, but inside every loop that holds
   // another stage: its barriers must be reached by all work-items.
   Stmt nest(const Stage& s, size_t depth, const std::vector<Expr>& guards, bool may_guard) {
-    if (may_guard && !guards.empty() && depth == guard_depth(s, guards) && !l_.has_attached(s, depth))
+    if (may_guard && !guards.empty() && depth >= guard_depth(s, guards) && !l_.has_attached(s, depth))
       return make_branch(conjunction(guards), nest(s, depth, {}, false));
     const bool reduces = !s.reduce_axes.empty();
     if (reduces && depth < s.leaves.size() && is_reduction_leaf(s, depth)) return reduction(s, depth, guards);
@@ -214,6 +221,7 @@ class Builder {
   }
 
   Stmt with_children(const Stage& s, size_t depth, Stmt rest) {
+    for (const Stage* c : l_.companions(s, s.loops[s.leaves[depth]])) rest = make_block({companion_nest(*c, s, depth), rest});
     const auto children = l_.attached(s, s.loops[s.leaves[depth]]);
     for (auto child = children.rbegin(); child != children.rend(); ++child) {
       rest = make_block({stage_nest(**child), rest});
@@ -235,6 +243,22 @@ class Builder {
       shared_bytes_[t.name()] = bytes;
     }
     return body;
+  }
+
+  // What a stage does inside the loops that it shares with `host`, down to the one at `depth`.
+  Stmt companion_nest(const Stage& s, const Stage& host, size_t depth) {
+    const StageBounds &own = l_.bounds.at(s.name), &theirs = l_.bounds.at(host.name);
+    Substitution shared;
+    for (size_t i = 0; i <= depth; ++i) {
+      const Expr &a = own.loop_extent[s.leaves[i]], &b = theirs.loop_extent[host.leaves[i]];
+      if (!theirs.facts.prove(a == b))
+        throw Error(fmt::format("compute_with {} at {}.{}", s.name, host.name, s.attach_loop),
+                    fmt::format("{}.{} runs to {}, {}.{} to {}", s.name, s.loops[s.leaves[i]].name, to_string(a), host.name,
+                                host.loops[host.leaves[i]].name, to_string(b)),
+                    "share loops of equal extents, or promise that they are equal");
+      shared[s.loops[s.leaves[i]].var.node()] = host.loops[host.leaves[i]].var;
+    }
+    return substitute(stage_nest(s, depth + 1), shared);
   }
 
   // ---- elements

@@ -67,12 +67,12 @@ class Inference {
   // work-group's in LDS, at the root in global memory.
   Scope scope_of(const Stage& s, const std::vector<EnclosingLoop>& around) const {
     if (s.scope) {
-      if (*s.scope != Scope::global && s.attach == AttachKind::root)
+      if (*s.scope != Scope::global && s.attach != AttachKind::at)
         throw Error("stage " + s.name, fmt::format("it lives in {} memory but is computed at the root", to_string(*s.scope)),
                     "compute_at it inside a loop of the stage that reads it");
       return *s.scope;
     }
-    if (s.attach == AttachKind::root) return Scope::global;
+    if (s.attach != AttachKind::at) return Scope::global;
     bool block = false;
     for (const EnclosingLoop& e : around) {
       if (is_thread(e.stage->loops[e.loop].kind)) return Scope::registers;

@@ -62,6 +62,7 @@ class Merge {
   void add(const Lowering& v, const Expr& condition) {
     const Expr when = before_ && condition;
     taken_.push_back({&v, when});
+    if (&v != &l_) l_.block_orders.insert(l_.block_orders.end(), v.block_orders.begin(), v.block_orders.end());
     for (const Stmt& nest : nests_of(v.function)) nests_.push_back(make_branch(when, nest));
     for (const Tensor& t : v.function.workspaces) {
       bool known = false;

@@ -4,7 +4,9 @@
 //   after   kernel add_C<n>(A, B, out C) grid [(n + 63) / 64, 1, 1] block [64, 1, 1] indices [bx, …, tx, …] {
 //             C[bx * 64 + tx] = … }
 //
-// Where the schedule has versions, each of their nests is a kernel that is run under its condition. A statement outside every bound loop runs in one work-group of one work-item. It stands after partition_tails, which
+// Where the schedule has versions, each of their nests is a kernel that is run under its condition. A grid that could
+// pass the hardware's limit along y or z is launched along x alone, and folded back in the kernel (ir/block_order.h). A
+// statement outside every bound loop runs in one work-group of one work-item. It stands after partition_tails, which
 // reasons about bound loops, and before insert_barriers, which reasons about work-items of one group.
 #include <fmt/format.h>
 
@@ -12,6 +14,8 @@
 #include <set>
 
 #include "compiler/passes/passes.h"
+#include "compiler/passes/with_facts.h"
+#include "ir/block_order.h"
 #include "ir/print.h"
 #include "ir/visit.h"
 #include "runtime/base/error.h"
@@ -19,12 +23,14 @@
 namespace lathe {
 namespace {
 
-// Takes the bound loops away; their extents go to the kernel.
-Stmt unbind(const Stmt& s, Kernel& k) {
+using BlockOrders = std::vector<std::pair<Var, BlockOrder>>;
+
+// Takes the bound loops away; their extents go to the kernel, and the order of its blocks.
+Stmt unbind(const Stmt& s, const BlockOrders& orders, Kernel& k) {
   const auto* l = as<LoopNode>(s);
   if (!l || !is_bound(l->loop))
     return map_children(
-        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return unbind(child, k); });
+        s, [](const Expr& e) { return e; }, [&](const Stmt& child) { return unbind(child, orders, k); });
   LATHE_CHECK(is_constant(l->begin, 0), "a bound loop that does not begin at 0");
   if (is_constant(l->end, 0) && is_thread(l->loop)) return make_block({});  // no work-item runs it; a group has one at least
   const int d = dimension(l->loop);
@@ -33,7 +39,24 @@ Stmt unbind(const Stmt& s, Kernel& k) {
     k.grid[d] = l->end;
   else
     k.block[d] = *as_constant(l->end);
-  return unbind(substitute(l->body, {{l->var.node(), index}}), k);
+  for (const auto& [loop, order] : orders)
+    if (loop.node() == l->var.node()) k.order = order;
+  return unbind(substitute(l->body, {{l->var.node(), index}}), orders, k);
+}
+
+// hipDeviceProp_t::maxGridSize of AMD's GPUs along y and z, and what HIP counts in 32 bits (hipModuleLaunchKernel).
+constexpr int64_t max_groups_y_z = 65535, max_work_items = (int64_t{1} << 32) - 1;
+
+void keep_limits(const LoweredFunction& f, Kernel& k) {
+  Facts facts = symbol_facts(f);
+  if (k.condition.defined()) facts.assume(k.condition);
+  for (int d = 1; d < 3; ++d)
+    if (!k.order && !facts.prove(k.grid[d] <= max_groups_y_z)) k.order.emplace();
+  const std::vector<Expr> grid = launched_grid(k);
+  for (int d = 0; d < 3; ++d)
+    if (const int64_t* groups = as_constant(grid[d]); groups && *groups > max_work_items / k.block[d])
+      throw Error("kernel " + k.name, fmt::format("{} work-groups of {} work-items along {} are more than {} work-items", *groups, k.block[d], "xyz"[d], max_work_items),
+                  "let each work-item compute several elements: leave an inner loop unbound");
 }
 
 // Memory in registers is each work-item's own: a dimension that goes by a work-item index, and nothing else, is gone with
@@ -155,7 +178,8 @@ namespace {
 
 constexpr const char* index_names[] = {"bx", "by", "bz", "tx", "ty", "tz"};
 
-void add_kernel(LoweredFunction& f, std::string name, const Stmt& body, const Expr& condition = {}) {
+void add_kernel(Lowering& l, std::string name, const Stmt& body, const Expr& condition = {}) {
+  LoweredFunction& f = l.function;
   Kernel k;
   k.name = std::move(name);
   k.grid = {1, 1, 1};
@@ -164,7 +188,8 @@ void add_kernel(LoweredFunction& f, std::string name, const Stmt& body, const Ex
     k.block_index[d] = Var(index_names[d]);
     k.thread_index[d] = Var(index_names[d + 3]);
   }
-  k.body = OwnRegisters(k).run(unbind(body, k));
+  k.body = OwnRegisters(k).run(unbind(body, l.block_orders, k));
+  keep_limits(f, k);
   collect_buffers(f, k);
   f.kernels.push_back(std::move(k));
 }
@@ -201,7 +226,7 @@ void split_kernels(Lowering& l) {
       if (version && (version->else_body || has_load(version->condition))) version = nullptr;
       const std::string when = version ? to_string(version->condition) : "true";
       if (conditions.empty() || conditions.back() != when) conditions.push_back(when);
-      add_kernel(f, fmt::format("{}_v{}_{}", f.name, conditions.size(), written_in(f, nest)), version ? version->then_body : nest,
+      add_kernel(l, fmt::format("{}_v{}_{}", f.name, conditions.size(), written_in(f, nest)), version ? version->then_body : nest,
                  version ? version->condition : Expr());
     }
     f.body = {};
@@ -213,19 +238,23 @@ void split_kernels(Lowering& l) {
   for (const Stage* root : roots) {
     // build_loops made one nest a root stage, in this order; partitioning may have cut a nest into several statements.
     std::vector<Stmt> own;
+    std::vector<const Stage*> together = {root};
+    for (const Stage& s : l.stages)
+      if (s.attach == AttachKind::with && s.attach_stage == root->name) together.push_back(&s);
     for (const Stmt& nest : nests) {
       bool writes = false;
       walk(
           nest,
           [&](const Stmt& s) {
             if (const auto* store = as<StoreNode>(s))
-              for (const Tensor& t : root->outputs) writes |= store->tensor.get() == t.get();
+              for (const Stage* stage : together)
+                for (const Tensor& t : stage->outputs) writes |= store->tensor.get() == t.get();
             return !writes;
           },
           [](const Expr&) { return false; });
       if (writes) own.push_back(nest);
     }
-    add_kernel(f, roots.size() == 1 ? f.name : f.name + "_" + root->name, make_block(std::move(own)));
+    add_kernel(l, roots.size() == 1 ? f.name : f.name + "_" + root->name, make_block(std::move(own)));
   }
   f.body = {};
 }

@@ -251,6 +251,15 @@ StageRef& StageRef::compute_at(const StageRef& consumer, const Loop& loop) {
 StageRef& StageRef::store_at(const StageRef& consumer, const Loop& loop) {
   return step({"store_at", {consumer.axis(loop)}, {name_}, {}, {}, {}});
 }
+StageRef& StageRef::compute_with(const StageRef& host, const Loop& loop) {
+  return step({"compute_with", {host.axis(loop)}, {name_}, {}, {}, {}});
+}
+StageRef& StageRef::block_order(const Loop& bi, const Loop& bj, int64_t rows) {
+  return step({"block_order", {axis(bi), axis(bj)}, {}, {}, {rows}, {}});
+}
+StageRef& StageRef::chiplet_order(const Loop& block, int64_t chiplets) {
+  return step({"chiplet_order", {axis(block)}, {}, {}, {chiplets}, {}});
+}
 StageRef& StageRef::compute_inline() { return step({"compute_inline", {}, {name_}, {}, {}, {}}); }
 StageRef& StageRef::compute_root() { return step({"compute_root", {}, {name_}, {}, {}, {}}); }
 StageRef& StageRef::set_scope(Scope scope) {

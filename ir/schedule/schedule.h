@@ -64,7 +64,7 @@ struct StorageLayout {
   bool plain() const { return aligned_axis < 0 && vector == 0; }
 };
 
-enum class AttachKind { root, inlined, at };
+enum class AttachKind { root, inlined, at, with };
 
 struct Stage {
   std::string name;
@@ -76,10 +76,11 @@ struct Stage {
   bool is_output = false;
   std::optional<Scope> scope;              // set_scope or cache_…; else it follows from where the stage is computed
   AttachKind attach = AttachKind::root;
-  std::string attach_stage, attach_loop;
   std::string store_stage, store_loop;     // store_at: the loop in which its memory is allocated; empty: that one
   bool double_buffered = false;
   StorageLayout layout;
+  std::string attach_stage, attach_loop;   // at: inside that loop; with: sharing the loops down to it
+  std::optional<BlockOrder> block_order;
 
   std::vector<StageLoop> loops;            // every loop ever made; the first ones are the axes, then the reduce_axes
   std::vector<LoopRelation> relations;     // in the order they were made
@@ -130,6 +131,13 @@ class StageRef {
   // Its memory outlives that loop, up to an outer one: values of earlier iterations are used again, not computed again.
   // for y { P of rows y - 1 to y + 1; C of row y }  →  P of rows -1 to 1; for y { P of row y + 1; C of row y }
   StageRef& store_at(const StageRef& consumer, const Loop& loop);
+  // Neither needs the other: one loop nest, one kernel, computes both, apart only inside the loop.
+  //   for i { P[i] = … }  for i { C[i] = … }  →  for i { P[i] = …  C[i] = … }
+  StageRef& compute_with(const StageRef& host, const Loop& loop);
+  // Work-groups take on the blocks in another order:  for bi { for bj … }  →  for groups of `rows` bi { for bj { for bi in the group … } }
+  StageRef& block_order(const Loop& bi, const Loop& bj, int64_t rows);
+  // Hardware deals work-groups to the chiplets in turn; each chiplet gets a run of neighbouring blocks.
+  StageRef& chiplet_order(const Loop& block, int64_t chiplets);
   StageRef& compute_inline();
   StageRef& compute_root();
   StageRef& set_scope(Scope scope);

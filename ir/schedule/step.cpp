@@ -69,6 +69,7 @@ std::span<const StepRow> step_rows() {
              pipeline_steps(),
              layout_steps(),
              shape_steps(),
+             grid_steps(),
          })
       all.insert(all.end(), rows.begin(), rows.end());
     return all;

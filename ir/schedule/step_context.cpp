@@ -84,7 +84,7 @@ int StepContext::plain_leaf(Stage& s, const std::string& name) const {
 
 void StepContext::unoccupied(const Stage& s, int loop) const {
   for (const Stage& other : stages)
-    if (other.attach == AttachKind::at && other.attach_stage == s.name && other.attach_loop == s.loops[loop].name)
+    if ((other.attach == AttachKind::at || other.attach == AttachKind::with) && other.attach_stage == s.name && other.attach_loop == s.loops[loop].name)
       refuse(fmt::format("{} is computed inside {}.{}", other.name, s.name, s.loops[loop].name),
              "put compute_at after the steps that change the loop, or compute_root that stage first");
 }

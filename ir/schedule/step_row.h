@@ -36,5 +36,6 @@ std::vector<StepRow> reduction_steps();
 std::vector<StepRow> pipeline_steps();
 std::vector<StepRow> layout_steps();
 std::vector<StepRow> shape_steps();
+std::vector<StepRow> grid_steps();
 
 }  // namespace lathe

@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "ir/block_order.h"
+#include "ir/print.h"
+#include "ir/schedule/schedule.h"
+#include "ir/visit.h"
 #include "tests/compiler/harness.h"
 #include "tests/error_message.h"
 
@@ -228,4 +233,101 @@ TEST_CASE("unroll by a number: long and symbolic loops, so many iterations at a 
   CHECK(refusal(one, "  unroll C.i by 0") == "unroll C.i by 0: 0 iterations at a time are out of range (hint: use 1 to 1024)");
   const std::string wide = "function wide(A: f32[200000], out C)\nC[i: 200000] = A[i]\n";
   CHECK(refusal(wide, "  unroll C.i by 8") == "");
+}
+
+TEST_CASE("compute_with: two stages share loops and are one kernel") {
+  const std::string two = "function f<n>(A: f32[n, 12], out C, out D)\nC[i: n, j: 12] = A[i, j] * 2.0\nD[i: n, j: 10] = A[i, j] + A[i, j + 2]\n";
+  const std::string steps = R"(
+  split C.i -> i0, i1 by 8, tail guard
+  bind C.i0 to block_x
+  bind C.i1 to thread_y
+  bind C.j to thread_x
+  split D.i -> i0, i1 by 8, tail guard
+  bind D.i0 to block_x
+  bind D.i1 to thread_y
+  compute_with C at D.i1)";
+  CHECK(lower(parse_program(two + "schedule {" + steps + "\n}\n"), parse_target("gfx942")).function.kernels.size() == 1);
+  for (int64_t n : {0, 5, 16}) agree_with(two, steps, {{"n", n}});
+  // Cut loops, reductions inside, and stages inside of both.
+  const std::string sums = "function f(A: f32[50, 9], out C, out D)\nP[i: 50, k: 9] = A[i, k] + 1.0\nC[i: 50] = sum[k: 9](P[i, k])\n"
+                           "D[i: 50] = max[k: 9](A[i, k])\n";
+  agree_with(sums, "  split C.i -> a, b by 16, tail guard\n  split D.i -> a, b by 16, tail guard\n  compute_with C at D.b\n  compute_at P at C.k");
+  agree_with(sums, "  split C.i -> a, b by 16, tail guard\n  split D.i -> a, b by 16, tail guard\n  bind C.a to block_x\n  bind D.a to block_x\n"
+                   "  compute_with D at C.a\n  bind D.b to thread_x");
+  // What stands between them and reads one of them comes after both.
+  const std::string between = "function f(A: f32[20], out C, out D, out E)\nC[i: 20] = A[i] + 1.0\nE[i: 20] = C[i] * 2.0\nD[i: 20] = A[i] - 1.0\n";
+  agree_with(between, "  compute_with D at C.i");
+  agree_with(between, "  compute_with C at D.i");
+  CHECK(refusal(between, "  compute_with E at C.i") ==
+        "compute_with E at C.i: one of the two needs the other (hint: compute_at puts a stage inside one that reads it)");
+  CHECK(refusal(between, "  compute_with C at C.i") == "compute_with C at C.i: both are the same stage (hint: name two stages)");
+  CHECK(refusal(between, "  bind C.i to thread_x\n  compute_with C at D.i") ==
+        "compute_with C at D.i: C.i is thread_x, D.i is serial (hint: bind, unroll and vectorize the shared loops alike)");
+  CHECK(refusal(two, "  compute_with C at D.j") ==
+        "compute_with C at D.j: C.j runs to 12, D.j to 10 (hint: share loops of equal extents, or promise that they are equal)");
+  CHECK(refusal(sums, "  compute_with C at D.k").find("are not both data loops") != std::string::npos);
+  CHECK(refusal(between, "  compute_with C at D.i\n  split D.i -> a, b by 4, tail guard").find("C is computed inside D.i") != std::string::npos);
+}
+
+TEST_CASE("block order: a bijection for every grid, whatever the numbers") {
+  for (const auto& [x, y, z] : {std::tuple{5, 7, 1}, {8, 16, 1}, {1, 13, 2}, {6, 1, 3}, {3, 4, 5}})
+    for (const BlockOrder& order : {BlockOrder{}, BlockOrder{1, 0, 4, 1}, BlockOrder{0, 1, 3, 8}, BlockOrder{1, 2, 2, 3}, BlockOrder{1, 0, 100, 5}}) {
+      Kernel k;
+      k.grid = {Expr(x), Expr(y), Expr(z)};
+      k.order = order;
+      const Var group("group", u32);
+      const auto block = ordered_block(k, group);
+      std::set<std::array<int64_t, 3>> seen;
+      for (int64_t p = 0; p < x * y * z; ++p) {
+        std::array<int64_t, 3> at{};
+        for (size_t d = 0; d < 3; ++d) {
+          const Expr value = substitute(block[d], {{group.node(), constant(u32, p)}});
+          REQUIRE(as_constant(value));
+          at[d] = *as_constant(value);
+        }
+        CHECK((at[0] < x && at[1] < y && at[2] < z));
+        seen.insert(at);
+        // Groups of rows walk the columns together.
+        if (order == BlockOrder{1, 0, 4, 1} && p < 4 && y >= 4) CHECK(at == std::array<int64_t, 3>{0, p, 0});
+      }
+      CHECK(seen.size() == static_cast<size_t>(x * y * z));
+    }
+}
+
+TEST_CASE("block_order and chiplet_order: every block runs, in text and on the device") {
+  const std::string tiles = R"(
+  tile C.i, C.j -> bi, bj, ti, tj by 4, 8, tail guard
+  bind C.bi to block_y
+  bind C.bj to block_x
+  bind C.ti to thread_y
+  bind C.tj to thread_x
+)";
+  const std::string both = tiles + "  block_order C.bi, C.bj grouped by 3\n  chiplet_order C.bi over 8";
+  CHECK(has(after("split_kernels", matmul, both), "order [by, bx] grouped 3 chiplets 8"));
+  for (const auto& [m, n] : {std::pair{1, 1}, {30, 17}, {33, 64}}) {
+    agree_with(matmul, both, {{"m", m}, {"n", n}});
+    agree_with(matmul, tiles + "  chiplet_order C.bj over 4", {{"m", m}, {"n", n}});
+    agree_with(matmul, tiles + "  block_order C.bj, C.bi grouped by 2", {{"m", m}, {"n", n}});
+  }
+  const LoweredFunction f = lower(parse_program(matmul + "schedule {\n" + both + "\n}\n"), parse_target("gfx942")).function;
+  CHECK(to_string(parse_function(to_string(f))) == to_string(f));
+  CHECK(refusal(matmul, "  block_order C.i, C.j grouped by 3") ==
+        "block_order C.i, C.j grouped by 3: C.i is serial, not bound to work-groups (hint: bind it to block_x, block_y or block_z first)");
+  CHECK(refusal(matmul, tiles + "  block_order C.bi, C.bi grouped by 3") ==
+        "block_order C.bi, C.bi grouped by 3: both loops are the same (hint: name the loop over rows and the one over columns)");
+  CHECK(refusal(matmul, tiles + "  block_order C.bi, C.bj grouped by 0") ==
+        "block_order C.bi, C.bj grouped by 0: groups of 0 rows are out of range (hint: use 1 to 4096)");
+  CHECK(refusal(matmul, tiles + "  chiplet_order C.bi over 0") ==
+        "chiplet_order C.bi over 0: 0 chiplets are out of range (hint: use 1 to 4096, on gfx942 8)");
+}
+
+TEST_CASE("I2: a grid that passes the limit along y is folded; one of 2^32 work-items is refused") {
+  const std::string rows_on_y = "  bind C.i to block_y\n  bind C.j to thread_x";
+  agree("function f(A: i8[70001, 1], out C)\nC[i: 70001, j: 1] = A[i, j] + i8(1)\nschedule {\n" + rows_on_y + "\n}\n");
+  CHECK(has(after("split_kernels", rows, rows_on_y), "order [by, bx] grouped 1 chiplets 1"));
+  CHECK(!has(after("split_kernels", rows, "  promise n <= 65535\n" + rows_on_y), "order"));
+  const std::string huge = "function f(A: i8[4294967296], out C)\nC[i: 4294967296] = A[i]\n";
+  CHECK(refusal(huge, "  split C.i -> i0, i1 by 64, tail guard\n  bind C.i0 to block_x\n  bind C.i1 to thread_x") ==
+        "kernel f: 67108864 work-groups of 64 work-items along x are more than 4294967295 work-items (hint: let each work-item compute "
+        "several elements: leave an inner loop unbound)");
 }

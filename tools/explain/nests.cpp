@@ -59,6 +59,7 @@ Lines stages_of(const Schedule& schedule) {
   for (const Stage& s : schedule.stages()) {
     std::string head = "stage " + s.name;
     if (s.attach == AttachKind::at) head += fmt::format(" at {}.{}", s.attach_stage, s.attach_loop);
+    if (s.attach == AttachKind::with) head += fmt::format(" with {}.{}", s.attach_stage, s.attach_loop);
     if (s.attach == AttachKind::inlined) head += " inlined";
     if (s.scope) head += fmt::format(" in {}", to_string(*s.scope));
     lines.push_back(head);

@@ -38,6 +38,47 @@ void store_at(StepContext& c) {
   s.store_loop = same ? "" : c.step.axes[0].axis;
 }
 
+// P right before C in the order of the stages; those between them that one of the two needs come first, the others after.
+void bring_together(StepContext& c, const std::string& p, const std::string& host) {
+  std::vector<Stage> first, between, pair(2), last;
+  const auto is_pair = [&](const Stage& s) { return s.name == p || s.name == host; };
+  const Stage &a = c.stage(p), &b = c.stage(host);
+  int seen = 0;
+  for (const Stage& s : c.stages) {
+    if (is_pair(s)) {
+      pair[s.name == host] = s;
+      ++seen;
+    } else if (seen == 0 || (seen == 1 && (c.depends_on(a, s) || c.depends_on(b, s)))) {
+      first.push_back(s);
+    } else {
+      (seen == 1 ? between : last).push_back(s);
+    }
+  }
+  for (auto* part : {&pair, &between, &last}) first.insert(first.end(), part->begin(), part->end());
+  c.stages = std::move(first);
+}
+
+void compute_with(StepContext& c) {
+  Stage& s = c.stage(c.step.tensors[0]);
+  Stage& host = c.stage(c.step.axes[0].stage);
+  if (&s == &host) c.refuse("both are the same stage", "name two stages");
+  if (host.loops[c.leaf(host, c.step.axes[0].axis)].kind == LoopKind::vectorized)
+    c.refuse(fmt::format("{}.{} is vectorized", host.name, c.step.axes[0].axis), "share the loops further out");
+  for (const Stage* one : {&s, &host})
+    if (one->attach == AttachKind::at || (one == &host && one->attach == AttachKind::with))
+      c.refuse(fmt::format("{} is computed {} {}", one->name, one->attach == AttachKind::at ? "inside" : "with", one->attach_stage),
+             "both must be at the root");
+  for (const Stage& other : c.stages)
+    if (other.attach == AttachKind::with && other.attach_stage == s.name)
+      c.refuse(fmt::format("{} is computed with {}", other.name, s.name), fmt::format("compute both with {}", host.name));
+  if (c.depends_on(host, s) || c.depends_on(s, host))
+    c.refuse("one of the two needs the other", "compute_at puts a stage inside one that reads it");
+  s.attach = AttachKind::with;
+  s.attach_stage = host.name;
+  s.attach_loop = c.step.axes[0].axis;
+  bring_together(c, s.name, host.name);
+}
+
 void compute_inline(StepContext& c) {
   Stage& s = c.stage(c.step.tensors[0]);
   if (s.is_output) c.refuse(fmt::format("{} is an output", s.name), "outputs are computed at the root");
@@ -46,8 +87,8 @@ void compute_inline(StepContext& c) {
   if (s.body.size() > 1) c.refuse(fmt::format("{} has several outputs", s.name), "compute_at it inside its consumer");
   if (s.touched()) c.refuse(fmt::format("{} has loops that steps changed", s.name), "inline a stage before anything else");
   for (const Stage& other : c.stages)
-    if (other.attach == AttachKind::at && other.attach_stage == s.name)
-      c.refuse(fmt::format("{} is computed inside it", other.name), "compute_root that stage first");
+    if ((other.attach == AttachKind::at || other.attach == AttachKind::with) && other.attach_stage == s.name)
+      c.refuse(fmt::format("{} is computed {} it", other.name, other.attach == AttachKind::at ? "inside" : "with"), "compute_root that stage first");
   s.attach = AttachKind::inlined;
 }
 
@@ -73,6 +114,7 @@ std::vector<StepRow> place_steps() {
   return {
       {"compute_at", "@T at @A", {}, compute_at, "P is computed inside that loop, as far as one iteration needs it"},
       {"store_at", "@T at @A", {}, store_at, "P's memory outlives that loop: what earlier iterations computed is not computed again"},
+      {"compute_with", "@T at @A", {}, compute_with, "P shares C's loops down to that one: one kernel computes both"},
       {"compute_inline", "@T", {}, compute_inline, "P's expression replaces its reads"},
       {"compute_root", "@T", {}, compute_root, "P gets its own loops again"},
       {"set_scope", "@T to @W", {"global", "shared", "register"}, set_scope,
