@@ -183,9 +183,12 @@ void KernelEmitter::bind_variables() {
   const Var group("group", u32);
   facts_.bind(group.node(), {0, static_cast<int64_t>(grid_limit[0]) - 1});
   hardware_ids_[group.node()] = {false, 0};
-  const std::array<Expr, 3> block = ordered_block(kernel_, group);
+  block_ = ordered_block(kernel_, group);
   for (size_t d = 0; d < 3; ++d)
-    if (kernel_.block_index[d].defined()) variables_[kernel_.block_index[d].node()] = emit_value(make_cast(kernel_.block_index[d].type(), block[d]));
+    if (const Var& index = kernel_.block_index[d]; index.defined()) {
+      block_[d] = make_cast(index.type(), block_[d]);
+      variables_[index.node()] = emit_value(block_[d]);
+    }
 }
 
 Value* KernelEmitter::emit_variable(const VarNode& var) {

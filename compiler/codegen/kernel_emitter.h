@@ -1,6 +1,7 @@
 // One kernel as one LLVM function. Internal to this room (LLVM headers).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <unordered_map>
 
@@ -104,6 +105,7 @@ class KernelEmitter {
   std::unordered_map<const VarNode*, llvm::Value*> variables_;
   std::unordered_map<const VarNode*, std::pair<bool, int>> hardware_ids_;  // is a thread's, dimension
   std::unordered_map<const TensorNode*, Memory> memories_;
+  std::array<Expr, 3> block_;  // of a kernel with a block order: values are known by their expressions, which must live
   std::unordered_map<const ExprNode*, bool> has_load_;
   std::vector<Region> regions_;
   const Expr zero_ = constant(i64, int64_t{0});  // the index of a tensor of rank 0

@@ -310,7 +310,9 @@ TEST_CASE("block_order and chiplet_order: every block runs, in text and on the d
     agree_with(matmul, tiles + "  block_order C.bj, C.bi grouped by 2", {{"m", m}, {"n", n}});
   }
   const LoweredFunction f = lower(parse_program(matmul + "schedule {\n" + both + "\n}\n"), parse_target("gfx942")).function;
-  CHECK(to_string(parse_function(to_string(f))) == to_string(f));
+  const std::string text = to_string(parse_function(to_string(f)));
+  CHECK(has(text, "order [by, bx] grouped 3 chiplets 8"));
+  CHECK(to_string(parse_function(text)) == text);
   CHECK(refusal(matmul, "  block_order C.i, C.j grouped by 3") ==
         "block_order C.i, C.j grouped by 3: C.i is serial, not bound to work-groups (hint: bind it to block_x, block_y or block_z first)");
   CHECK(refusal(matmul, tiles + "  block_order C.bi, C.bi grouped by 3") ==
