@@ -88,7 +88,7 @@ CheckResult check_pair(Pair pair, const CheckOptions& options, const std::functi
       const auto lowered = unless_refused("lower", [&] { return lower(pair.program, parse_target(options.targets[0]), lowering); });
       if (!passes.found().empty() || pair.program.steps.empty()) break;
       if (lowered) result.nodes = size_of(lowered->function);
-      if (lowered && result.nodes <= most_nodes) break;
+      if (lowered && result.nodes <= most_nodes && promises_hold(lowered->function, arrays)) break;
     }
     if (!passes.found().empty()) throw Fault(fmt::format("differs after {}", passes.pass()), passes.found());
     if (!pair.program.steps.empty()) {

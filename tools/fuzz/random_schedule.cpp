@@ -81,6 +81,10 @@ class Scheduler {
           while (many && dice_.one_in(2));
           break;
         case 'W': step.word = dice_.of(row.words); break;
+        case 'E': step.condition = condition(); break;
+        case 'S':
+          while (!dice_.one_in(3)) step.steps.push_back(this->step(*find_step_row(dice_.of<std::string>({"split", "bind", "unroll", "reorder", "cache_write"}))));
+          break;
       }
     }
     return step;
@@ -108,6 +112,11 @@ class Scheduler {
   std::string read_by(const Stage& s) {
     const auto read = reads_of(s);
     return read.empty() ? s.name : dice_.of(read).name();
+  }
+
+  std::string condition() {
+    const std::string n = schedule_.symbols().empty() ? "n" : dice_.of(schedule_.symbols()).name();
+    return n + dice_.of<std::string>({" % 4 == 0", " <= 16", " > 3"});
   }
 
   std::string fresh(const char* prefix) { return fmt::format("{}_{}", prefix, ++names_); }

@@ -120,9 +120,20 @@ std::string difference(const Program& program, const Arrays& result, const Array
   return "";
 }
 
+bool promises_hold(const LoweredFunction& function, const Arrays& arrays) {
+  Substitution values;
+  for (size_t a = 0; a < function.arguments.size(); ++a)
+    for (size_t d = 0; d < function.arguments[a].shape().size(); ++d)
+      if (const auto* symbol = as<VarNode>(function.arguments[a].shape()[d])) values[symbol] = Expr(arrays[a].shape()[d]);
+  for (const auto& promise : function.promises)
+    if (is_constant(substitute(promise.condition, values), 0)) return false;
+  return true;
+}
+
 void PassWatch::operator()(const Pass& pass, const Lowering& l) {
   // Between split_kernels and insert_barriers, work-items are not yet ordered.
-  if (!found_.empty() || !pass.form || pass.name == "split_kernels" || pass.name == "place_storage") return;
+  if (!found_.empty() || !pass.form || pass.name == "split_kernels" || pass.name == "place_storage" || pass.name == "virtual_threads") return;
+  if (!promises_hold(l.function, arrays_)) return;
   // Loops over work-items inside one another are run in full here.
   if (work(l.function) > most_stores_) return;
   try {

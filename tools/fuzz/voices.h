@@ -29,6 +29,9 @@ Arrays by_gpu(const Module& module, const std::string& gpu, const Arrays& arrays
 // "" when all outputs are equal bit for bit (NaNs equal each other); else the first element that differs.
 std::string difference(const Program& program, const Arrays& result, const Arrays& expected);
 
+// Would the function be launched with arrays of these shapes?
+bool promises_hold(const LoweredFunction& function, const Arrays& arrays);
+
 // Says after which pass the result is no longer `expected`, and how; "" while it is. Goes into PipelineOptions::after_each.
 class PassWatch {
  public:
