@@ -9,6 +9,8 @@
 // passes that take the conditions for facts. Without versions it does nothing.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compiler/passes/passes.h"
 #include "compiler/passes/with_facts.h"
 #include "ir/print.h"

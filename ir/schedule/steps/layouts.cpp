@@ -88,7 +88,7 @@ void cooperative(StepContext& c) {
     c.refuse("the kernel has one work-item", "bind loops of the stages around it to thread_x, thread_y or thread_z first");
 
   const auto step = [&](Step made) {
-    StepContext inner(c.stages, made);
+    StepContext inner(c.schedule, c.stages, made);
     find_step_row(made.keyword)->apply(inner);
   };
   std::string rest = s.loops[s.leaves[0]].name;
