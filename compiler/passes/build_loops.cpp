@@ -137,8 +137,10 @@ class Builder {
     StageBounds& b = l_.bounds.at(s.name);
     std::vector<Expr> guards = b.data_guards;
     if (!only_reads_local(s)) guards.insert(guards.end(), b.edge_guards.begin(), b.edge_guards.end());
-    // Work-items along an index that the stage does not use would all write the same element: the first one does.
+    // Work-items along an index that the stage does not use would all write the same element: the first one does. The others skip
+    // the whole nest where no barrier can be inside it.
     std::vector<std::pair<LoopKind, Var>> idle;
+    std::vector<Expr> first;
     if (b.scope != Scope::registers)
       for (LoopKind kind : threads) {
         auto index = indices_.find(kind);
@@ -146,9 +148,12 @@ class Builder {
         for (int leaf : s.leaves) used |= s.loops[leaf].kind == kind;
         if (used) continue;
         idle.emplace_back(kind, Var(fmt::format("idle_{}", to_string(kind))));
-        guards.push_back(idle.back().second == 0);
+        first.push_back(idle.back().second == 0);
       }
-    Stmt body = nest(s, from, guards, idle.empty() && across(s).empty());
+    const bool outside = !l_.has_attached(s, from) && across(s).empty();
+    if (!outside) guards.insert(guards.end(), first.begin(), first.end());
+    Stmt body = nest(s, from, guards, across(s).empty() && (outside || first.empty()));
+    if (outside && !first.empty()) body = make_branch(conjunction(first), body);
     for (const auto& [kind, var] : idle) body = make_loop(kind, var, 0, indices_.at(kind).extent, body);
     return body;
   }

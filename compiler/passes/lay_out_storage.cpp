@@ -78,7 +78,7 @@ class Layouts {
   static const Tensor& stored(const Tensor& t, LaidOut& l) {
     if (l.stored) return l.stored;
     std::vector<Expr> shape(t.shape().begin(), t.shape().begin() + static_cast<int64_t>(versions(*t, l)));
-    for (const Expr& extent : stored_extents(*l.stage, *l.bounds)) shape.push_back(extent);
+    for (const int64_t extent : stored_extents(*l.stage, *l.bounds)) shape.push_back(extent);
     return l.stored = make_tensor(t.name(), t.type(), std::move(shape));
   }
 

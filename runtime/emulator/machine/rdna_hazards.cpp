@@ -32,7 +32,6 @@ bool drains_valu(const Inst& i) { return is_memory(i) || (waits_of(i) & wait_va_
 
 // ---- between vector registers ----------------------------------------------------------------------
 
-bool rdna3(const Isa& isa, u32) { return isa.encoding == Encoding::gfx11; }
 bool rdna3_late_trans(const Isa& isa, u32) { return isa.late_trans; }
 bool rdna3_wave64(const Isa& isa, u32 lanes) { return isa.encoding == Encoding::gfx11 && lanes == 64; }
 bool rdna3_and_4(const Isa& isa, u32) { return isa.encoding == Encoding::gfx11 || (isa.encoding == Encoding::gfx12 && !isa.vgpr_msb); }
