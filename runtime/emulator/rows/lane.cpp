@@ -124,6 +124,26 @@ const Inst* swap(Wave& w, const Inst* i) {
   return i + 1;
 }
 
+// RDNA3 ISA, V_SWAP_B16: two halves of registers trade places, the other halves stay.
+template <bool Strict>
+const Inst* swap16(Wave& w, const Inst* i) {
+  const u32 a = i->dst.reg, b = i->src[0].reg, shift_a = i->dst.half ? 16 : 0, shift_b = i->src[0].sel ? 16 : 0;
+  if constexpr (Strict) check_arrived(w, a, 1, "swapped"), check_arrived(w, b, 1, "swapped");
+  const auto put = [](u32 word, u32 shift, u32 half) { return (word & ~(0xffffu << shift)) | half << shift; };
+  for (u64 m = w.exec(); m; m &= m - 1) {
+    const u32 l = u32(__builtin_ctzll(m));
+    const u32 from_a = w.vgpr(a)[l] >> shift_a & 0xffff, from_b = w.vgpr(b)[l] >> shift_b & 0xffff;
+    w.vgpr(a)[l] = put(w.vgpr(a)[l], shift_a, from_b);  // one after the other: both may be halves of one register
+    w.vgpr(b)[l] = put(w.vgpr(b)[l], shift_b, from_a);
+    if constexpr (Strict) {
+      const u32 ua = undef_bits(w, a, l) >> shift_a & 0xffff, ub = undef_bits(w, b, l) >> shift_b & 0xffff;
+      set_undef_bits(w, a, l, put(undef_bits(w, a, l), shift_a, ub));
+      set_undef_bits(w, b, l, put(undef_bits(w, b, l), shift_b, ua));
+    }
+  }
+  return i + 1;
+}
+
 // CDNA4 ISA, V_PERMLANE16_SWAP_B32 and V_PERMLANE32_SWAP_B32: the odd rows of `Row` lanes of the first register trade
 // places with the even rows of the second. A lane whose partner is not in EXEC gets 0 under bound_ctrl, else nothing.
 template <bool Strict, u32 Row>
@@ -281,7 +301,7 @@ constexpr Row rows[] = {
   lane_op("V_PERMLANE_UP_B32", permlane_group<false, Partner::up>, permlane_group<true, Partner::up>, sig3),
   lane_op("V_PERMLANE_DOWN_B32", permlane_group<false, Partner::down>, permlane_group<true, Partner::down>, sig3),
   lane_op("V_PERMLANE_XOR_B32", permlane_group<false, Partner::exclusive_or>, permlane_group<true, Partner::exclusive_or>, sig3),
-  lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1),
+  lane_op("V_SWAP_B32", swap<false>, swap<true>, sig1), lane_op("V_SWAP_B16", swap16<false>, swap16<true>, Sig{Ty::b16, false, 1, {Ty::b16}}),
   valu("V_MBCNT_LO_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? ~0u : (1u << l.value) - 1))) + b; }),
   valu("V_MBCNT_HI_U32_B32", [](u32 a, u32 b, lane_id l) -> u32 { return u32(std::popcount(a & (l.value >= 32 ? (1u << (l.value - 32)) - 1 : 0u))) + b; }),
 };
