@@ -58,6 +58,9 @@ LlvmTarget llvm_target(const Target& target, const CodegenOptions& options) {
     throw Error(where, "a wave of " + std::to_string(options.wave_size) + " lanes",
                 gfx.has_wave32 ? "32 or 64 lanes" : std::to_string(gfx.wave_size) + " lanes");
   if (gfx.has_wave32) add(result.wave_size == 32 ? "+wavefrontsize32" : "+wavefrontsize64");
+  // Halves of registers as operands are new in LLVM 22 for gfx11 and later, and lose a branch where four f16 values, one of
+  // them of a phi, become one store (global_load_d16_hi then fills a register whose low half was never written).
+  if (gfx.major >= 11) add("-real-true16");
   // The default of LLVM would be 6 for all; 5 is what HIP 5 loads. Generic targets exist since version 6.
   result.code_object_version = options.code_object_version ? options.code_object_version : gfx.is_generic ? 6 : 5;
   if (result.code_object_version < 4 || result.code_object_version > 6)

@@ -27,6 +27,7 @@ LlvmTarget llvm_target(const Target& target, const CodegenOptions& options);
 llvm::TargetMachine& target_machine(const LlvmTarget& target);
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine);
+void keep_zero_signs(llvm::Module& module);  // after `optimise`: zero_signs.cpp says why
 // Both consume the module.
 std::vector<char> emit_object(llvm::Module& module, llvm::TargetMachine& machine);
 std::string emit_assembly(llvm::Module& module, llvm::TargetMachine& machine);

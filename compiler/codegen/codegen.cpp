@@ -115,6 +115,7 @@ CompiledModule compile_kernels(const std::vector<Kernel>& kernels, const Target&
   }
 
   optimise(module, machine);
+  keep_zero_signs(module);
   watch.lap("optimise");
   if (want_llvm) {
     result.llvm_ir = print(module);

@@ -79,6 +79,7 @@ void cooperative(StepContext& c) {
   if (s.attach != AttachKind::at)
     c.refuse(fmt::format("{} is computed at the root", name), "compute_at it inside the kernel whose work-items shall share the work");
   if (!s.reduce_axes.empty()) c.refuse(fmt::format("{} is a reduction", name), "split and bind its data loops");
+  if (s.leaves.empty()) c.refuse(fmt::format("{} is one element: there is no work to share", name), "leave it to the first work-item");
   bool plain = s.relations.empty() && std::is_sorted(s.leaves.begin(), s.leaves.end());
   for (int leaf : s.leaves) plain &= s.loops[leaf].kind == LoopKind::serial;
   if (!plain) c.refuse(fmt::format("{} has loops that steps changed", name), "this step fuses, splits and binds them all by itself");

@@ -61,6 +61,16 @@ struct PathHazard {
   bool (*hits)(Path, const Inst& consumer);
 };
 
+// Does a vector instruction read what `producer` wrote? Of a register's two halves, each is a result of its own.
+bool reads_result(const Inst& c, const Inst& producer) {
+  const Registers written = vgpr_write(producer);
+  if (!reads_vgprs(c, written)) return false;
+  if (!is_16bit(producer.dst.type) || c.second || c.row->family != Family::valu) return true;
+  for (u32 k = 0; k < c.nsrc; k++)
+    if (vgpr_source(c, k).overlaps(written) && (!is_16bit(c.src[k].type) || c.src[k].sel == producer.dst.half)) return true;
+  return false;
+}
+
 bool trans_over(Path p) { return any_between(p, drains_valu) || count_between(p, is_vector) > 5 || count_between(p, is_trans) > 1; }
 bool vector_between(Path p) { return any_between(p, is_vector); }
 
@@ -124,10 +134,10 @@ constexpr PathHazard path_hazards[] = {
    [](Path p) -> bool { return any_between(p, [](const Inst& i) { return is_vector(i) && !is_nop(i); }); },
    [](Path, const Inst& c) -> bool { return starts(c, "V_PERMLANE"); }},
   {"a transcendental instruction writes a VGPR, then a VALU instruction reads it", "more than five VALU instructions or s_waitcnt_depctr va_vdst(0)", rdna3_late_trans,
-   is_trans, trans_over, [](Path p, const Inst& c) -> bool { return is_vector(c) && reads_vgprs(c, vgpr_write(*p[0])); }},
+   is_trans, trans_over, [](Path p, const Inst& c) -> bool { return is_vector(c) && reads_result(c, *p[0]); }},
   {"a transcendental instruction, then a VALU instruction of another kind reads its result or overwrites its source", "a VALU instruction", gfx1250,
    is_trans, vector_between,
-   [](Path p, const Inst& c) -> bool { return is_vector(c) && !is_trans(c) && (reads_vgprs(c, vgpr_write(*p[0])) || writes(c, vgpr_source(*p[0], 0))); }},
+   [](Path p, const Inst& c) -> bool { return is_vector(c) && !is_trans(c) && (reads_result(c, *p[0]) || writes(c, vgpr_source(*p[0], 0))); }},
   {"VALU instructions write two VGPRs, one before and one after a write of EXEC, then a VALU instruction reads both", "s_waitcnt_depctr va_vdst(0)", rdna3_wave64,
    [](const Inst& i) -> bool { return is_vector(i) && i.dst.kind == Kind::vgpr; }, forwarding_over, forwarding_hits},
   {"a WMMA instruction writes D, then the next one reads it as A, B or index", "a VALU instruction", rdna3_and_4,
