@@ -13,7 +13,7 @@ expect() {  # what is found, how often at least, extended expression, file
   [ "$count" -ge "$2" ] || { echo "FAILED: $1: $count times, expected at least $2"; failures=$((failures + 1)); }
 }
 open_page() {
-  "$browser" --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" --dump-dom "file://$scratch/gemm.html#$1" >"$scratch/page" 2>"$scratch/errors" ||
+  "$browser" --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$scratch/profile" --dump-dom "file://$scratch/gemm.html#$1" >"$scratch/page" 2>"$scratch/errors" ||
     { cat "$scratch/errors"; exit 1; }
 }
 
