@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <chrono>
+#include <optional>
 #include <set>
 
 #include "compiler/codegen/backend.h"

@@ -4,8 +4,6 @@
 
 #include <llvm/IR/DIBuilder.h>
 
-#include <optional>
-
 #include "compiler/codegen/numeric.h"
 #include "ir/print.h"
 

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "tools/explain/nests.h"
+
 namespace lathe {
 namespace {
 
@@ -30,7 +32,7 @@ std::string_view instruction_kind(std::string_view mnemonic) {
       {"v_mfma", "matrix"},  {"v_smfmac", "matrix"}, {"v_wmma", "matrix"},   {"v_swmmac", "matrix"}, {"v_", "vector"},
       {"ds_", "LDS"},        {"s_wait", "wait"},     {"s_barrier", "wait"},  {"s_nop", "wait"},      {"s_delay", "wait"},
       {"s_sleep", "wait"},   {"s_branch", "branch"}, {"s_cbranch", "branch"}, {"s_endpgm", "branch"}, {"s_setpc", "branch"},
-      {"s_swappc", "branch"}, {"s_load", "memory"},  {"s_buffer", "memory"}, {"s_", "scalar"},       {"", "memory"},
+      {"s_swappc", "branch"}, {"s_load", "memory"},  {"s_buffer", "memory"}, {"s_", "scalar"},
   };
   for (const Row& row : rows)
     if (mnemonic.starts_with(row.prefix)) return row.kind;
@@ -42,10 +44,8 @@ std::vector<AsmRow> read_assembly(std::string_view assembly) {
   std::string kernel;
   int line = 0;
   bool code = false;
-  while (!assembly.empty()) {
-    const size_t end = assembly.find('\n');
-    const std::string_view raw = assembly.substr(0, end);
-    assembly = end == std::string_view::npos ? std::string_view() : assembly.substr(end + 1);
+  for (const std::string& whole : lines_of(assembly)) {
+    const std::string_view raw = whole;
     const std::string_view text = trimmed(raw.substr(0, raw.find(';')));
     if (text.empty()) continue;
     if (text.starts_with(".section")) code = text.find(".text") != std::string_view::npos;

@@ -15,16 +15,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines lines_of(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    lines.emplace_back(text.substr(0, end));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return lines;
-}
-
 // ---- a whole nest: the statements, and what each buffer takes
 void collect_allocs(const Stmt& s, std::vector<const AllocNode*>& found) {
   if (const auto* a = as<AllocNode>(s)) found.push_back(a);
@@ -95,6 +85,16 @@ std::vector<NestLine> marked(const Lines& before, const Lines& after) {
 }
 
 }  // namespace
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
 
 std::string bytes_text(int64_t bytes) {
   return bytes > 0 && bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} B", bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/program.h"
@@ -22,6 +23,9 @@ struct NestAfterStep {
 
 // One entry for the plain program, then one a step. Throws Error when a step is illegal.
 std::vector<NestAfterStep> nests_after_steps(const Program& program, const Target& target);
+
+// A text's lines, without their ends.
+std::vector<std::string> lines_of(std::string_view text);
 
 // "1536 B", "2 KiB": whole kibibytes as such.
 std::string bytes_text(int64_t bytes);

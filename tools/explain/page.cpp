@@ -18,18 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-// The lines of a kernel's text. A block's lines end where its brace closes.
-json lines_of(const std::string& text) {
-  json lines = json::array();
-  size_t begin = 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 json describe_kernel(const KernelInfo& k, const GfxRow& gfx) {
   const Occupancy o = occupancy(needs_of(k, gfx), gfx);
   json rows = json::array();
@@ -73,9 +61,9 @@ std::string explain_page(const Program& program, const Target& target, const std
   for (size_t i = 0; i < lowered.function.kernels.size(); ++i) {
     const Kernel& kernel = lowered.function.kernels[i];
     // The nest with its tensors' own dimensions reads better; its lines are the same as long as no statement was added.
-    json lines = lines_of(to_string(kernel));
+    std::vector<std::string> lines = lines_of(to_string(kernel));
     if (i < lowered.nested.kernels.size()) {
-      json nested = lines_of(to_string(lowered.nested.kernels[i]));
+      std::vector<std::string> nested = lines_of(to_string(lowered.nested.kernels[i]));
       if (nested.size() == lines.size()) lines = std::move(nested);
     }
     json rows = json::array();
